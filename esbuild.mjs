@@ -302,7 +302,7 @@ const services = {
 /** The pages, with the name of their styles. */
 const PAGES = {
   ...{ conversation: 'conversation', history: 'history' },
-  ...{ agents: 'pages', mcp: 'pages', compare: 'pages' },
+  ...{ agents: 'pages', mcp: 'pages', compare: 'pages', inspector: 'pages' },
 }
 
 /** @type {esbuild.BuildOptions} */

@@ -9,6 +9,7 @@ import {
   HiddenCommandId,
   MANAGE_AGENTS_VIEW_TYPE,
   MCP_SERVERS_VIEW_TYPE,
+  PROTOCOL_VIEW_TYPE,
   TAB_VIEW_TYPE,
   ViewId,
 } from './app/ids.ts'
@@ -40,6 +41,7 @@ import {
   COMPARE_PAGE,
   CONVERSATION_PAGE,
   HISTORY_PAGE,
+  INSPECTOR_PAGE,
   MCP_PAGE,
   WebviewPage,
   type WebviewPageOptions,
@@ -169,6 +171,7 @@ export function activate(context: vscode.ExtensionContext): void {
     [MANAGE_AGENTS_VIEW_TYPE, AGENTS_PAGE],
     [MCP_SERVERS_VIEW_TYPE, MCP_PAGE],
     [COMPARE_VIEW_TYPE, COMPARE_PAGE],
+    [PROTOCOL_VIEW_TYPE, INSPECTOR_PAGE],
   ] as const
   for (const [type, page] of pages) restoreTabs(type, panel => openPage(panel, page()))
 }

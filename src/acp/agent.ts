@@ -386,7 +386,7 @@ export interface ConnectOptions {
   /** Receives stderr line by line. */
   onStderr?: (line: string) => void
   /** Set and unset while the agent runs; see {@link TraceTap}. */
-  tap?: { current: TraceTap | undefined }
+  tap?: { readonly current: TraceTap | undefined }
   /** Ends the agent if this process dies without ending it. */
   guard?: ProcessGuard
   /** Creates the agent's process; by default, as a child of this process. */

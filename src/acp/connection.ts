@@ -55,7 +55,7 @@ export interface ConnectionOptions {
   writer: AnswerWriter
   handlers: ConnectionHandlers
   log: Logger
-  tap?: { current: TraceTap | undefined }
+  tap?: { readonly current: TraceTap | undefined }
   /** Secrets to redact in the peer's errors. */
   secrets?: SecretRegistry
   /** The largest id that an earlier connection to the same peer used for a request; the ids of this one follow. */
@@ -78,7 +78,7 @@ export class Connection implements Disposable {
   readonly #secrets: SecretRegistry
   readonly #handlers: ConnectionHandlers
   readonly #log: Logger
-  readonly #tap: { current: TraceTap | undefined }
+  readonly #tap: { readonly current: TraceTap | undefined }
   readonly #open = new OpenRequests()
   /** rejects one of our pending requests */
   readonly #pending = new Set<(error: Error) => void>()

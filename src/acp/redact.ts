@@ -28,6 +28,8 @@ export interface RedactOptions {
   maxLength?: number
   /** Secrets that a cut mustn't divide, because half of one isn't found later. */
   secrets?: SecretRegistry
+  /** Called when something was cut. */
+  onCut?: () => void
 }
 
 /**
@@ -40,11 +42,13 @@ export function redact(message: unknown, options: RedactOptions = {}): unknown {
 
 class Redaction {
   readonly #withoutSecrets: ((start: string) => string) | undefined
+  readonly #cut: () => void
   /** number of characters that may still be added */
   #remaining: number
 
-  constructor({ maxLength = Number.POSITIVE_INFINITY, secrets }: RedactOptions) {
+  constructor({ maxLength = Number.POSITIVE_INFINITY, secrets, onCut = () => {} }: RedactOptions) {
     this.#remaining = maxLength
+    this.#cut = onCut
     this.#withoutSecrets = secrets && (start => secrets.stream().push(start))
   }
 
@@ -52,21 +56,27 @@ class Redaction {
     if (typeof value === 'string') return this.#text(value)
     this.#remaining -= 4
     if (typeof value !== 'object' || value === null) return value
-    if (depth > MAX_DEPTH) return '…'
+    if (depth > MAX_DEPTH) return this.#rest('…')
     return Array.isArray(value) ? this.#list(value, depth) : this.#object(value, depth)
   }
 
   #text(text: string, redacted: (text: string) => string = redactText): string {
     const max = Math.min(this.#remaining, MAX_REDACTED_LENGTH)
     this.#remaining -= text.length
-    return redacted(text.length > max ? cutText(text, max, this.#withoutSecrets) : text)
+    return redacted(text.length > max ? this.#rest(cutText(text, max, this.#withoutSecrets)) : text)
+  }
+
+  /** What is left of a value that was cut. */
+  #rest<T>(left: T): T {
+    this.#cut()
+    return left
   }
 
   /** Redacts a list. `command`: the program, if the list is its arguments. */
   #list(list: unknown[], depth: number, command?: unknown): unknown[] {
     let copy: unknown[] | undefined
     for (let i = 0; i < list.length; i++) {
-      if (this.#remaining <= 0) return [...(copy ?? list).slice(0, i), `… (${list.length})`]
+      if (this.#remaining <= 0) return this.#rest([...(copy ?? list).slice(0, i), `… (${list.length})`])
       const before = list[i]
       const flag = list[i - 1]
       const after =
@@ -88,7 +98,7 @@ class Redaction {
     for (const [i, [key, before]] of entries.entries()) {
       if (this.#remaining <= 0) {
         const redacted = entries.slice(0, i).map(([name, value]) => [name, copy ? copy[name] : value])
-        return { ...Object.fromEntries(redacted), '…': entries.length }
+        return this.#rest({ ...Object.fromEntries(redacted), '…': entries.length })
       }
       this.#remaining -= key.length
       const after =

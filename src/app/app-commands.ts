@@ -46,7 +46,7 @@ export function appCommands(platform: Platform, services: AppServices) {
         if (agentId === undefined) logs.showOwn()
         else logs.show(agentId, agents.get(agentId)?.name ?? agentId)
       },
-      showTraffic: () => logs.showTraffic(),
+      showTraffic: () => services.inspector.open(),
       help: platform.fileInExtension('media', 'help', 'help.md'),
       refreshHistory: () => void services.history.refresh(),
       deleteSessions: () =>

@@ -236,6 +236,7 @@ export const HISTORY_TAB_TYPE = 'parley.historyTab'
 export const TAB_VIEW_TYPE = 'parley.conversationTab'
 export const MANAGE_AGENTS_VIEW_TYPE = 'parley.manageAgents'
 export const MCP_SERVERS_VIEW_TYPE = 'parley.mcpServers'
+export const PROTOCOL_VIEW_TYPE = 'parley.protocolTraffic'
 export const COMPARE_VIEW_TYPE = 'parley.compare'
 
 export const ContextKey = {

@@ -1,4 +1,4 @@
-import type { AgentLaunch, TraceTap } from '../acp/agent.ts'
+import type { AgentLaunch } from '../acp/agent.ts'
 import type { LastUsedAgent, Trust } from '../agents/agent-catalog.ts'
 import type { NetworkSettings } from '../agents/environment.ts'
 import type { PythonSelection } from '../agents/project-environment/python-environment.ts'
@@ -80,14 +80,10 @@ export interface ProcessPlatform extends Pick<Platform, 'fileInExtension' | 'log
   confirm(): Promise<unknown>
 }
 
-/** The log of each agent, and the messages between Parley and agents. Secrets are redacted. */
+/** The log of each agent. Secrets are redacted. */
 export interface AgentLogs {
   logger(agentId: string, name: string): Logger
   show(agentId: string, name: string): void
   /** Shows Parley's own log. */
   showOwn(): void
-  /** The tap of an agent's connection, which stays the same across restarts. */
-  tapFor(agentId: string, name: string): { current: TraceTap | undefined }
-  /** Shows the recorded messages and starts recording; while recording, offers to stop. */
-  showTraffic(): Promise<void>
 }

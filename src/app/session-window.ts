@@ -18,6 +18,7 @@ import {
 import { limitSettings } from './commands/limit-command.ts'
 import { composerServices } from './conversation/conversation-services.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import { ProtocolRecorder } from './inspector/protocol-recorder.ts'
 import type { Platform } from './platform.ts'
 import type { ProcessScope } from './process-scope.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
@@ -66,10 +67,11 @@ export function createSessionWindow(
       log,
     }),
   )
+  const recorder = new ProtocolRecorder(secrets)
   return {
     ...agentServices,
     ...composer,
-    ...{ agentsBack, editorTools, files, tracker, views },
+    ...{ agentsBack, editorTools, files, recorder, tracker, views },
     workspace: platform.workspaceIdentity,
     /** The content of what prompts refer to. */
     sources: workbench.context.sources,
@@ -88,8 +90,8 @@ export function createSessionWindow(
     /** How long agents of this window go on without it. */
     keepAgents: () => settingOf(workbench, 'keepAgentsRunning'),
     agentLog: (agentId: string) => platform.logs.logger(agentId, agentServices.nameOf(agentId)),
-    connectOptions: (startProcess: Parameters<typeof connectOptions>[3]) =>
-      connectOptions(platform, guard, agentServices, startProcess),
+    connectOptions: (startProcess: Parameters<typeof connectOptions>[4]) =>
+      connectOptions(platform, recorder, guard, agentServices, startProcess),
     /** The options of a new session. */
     startOptions: async (agentId: string) => ({
       defaults: await agentServices.defaultOptionsOf(agentId),

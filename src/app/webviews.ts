@@ -38,7 +38,7 @@ export interface ShownTab {
 export interface TabOptions {
   /** The type by which the window restores the tab after a reload. */
   viewType: string
-  page: 'conversation' | 'history' | 'agents' | 'mcp' | 'compare'
+  page: 'conversation' | 'history' | 'agents' | 'mcp' | 'compare' | 'inspector'
   where?: 'here' | 'beside'
   /** Keeps the page while the tab is hidden. */
   retain?: boolean

@@ -27,6 +27,7 @@ import { SessionExporter } from './history/export-sessions.ts'
 import { createHistoryServices } from './history/history-services.ts'
 import { workspaceCheck } from './history/history-view.ts'
 import { SessionImporter } from './history/import-sessions.ts'
+import { InspectorPage } from './inspector/inspector-page.ts'
 import { ChatTools } from './mcp/chat-tools.ts'
 import { McpPage } from './mcp/mcp-page.ts'
 import { signInToMcpServer } from './mcp/mcp-sign-in.ts'
@@ -265,6 +266,9 @@ export function createWindowScope(
       },
     }),
   )
+  const inspector = own.add(
+    new InspectorPage({ workbench, pageFocus, log, manager, recorder: process.recorder }),
+  )
   const chatTools = own.add(new ChatTools({ workbench, editorTools: process.editorTools, files }))
   return {
     ...listed,
@@ -277,6 +281,7 @@ export function createWindowScope(
       follow,
       importer,
       indicators,
+      inspector,
       manageAgents,
       mcpPage,
     },

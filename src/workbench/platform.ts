@@ -5,7 +5,7 @@ import type { Platform } from '../app/platform.ts'
 import type { DisposableStore } from '../common/disposable.ts'
 import { redactingLogger, untilClosed } from '../common/logger.ts'
 import { SecretRegistry } from '../common/secrets.ts'
-import { AgentLogs, ProtocolTraffic } from './agents/agent-logs.ts'
+import { AgentLogs } from './agents/agent-logs.ts'
 import { SelectedPython } from './agents/selected-python.ts'
 import { signInTerminal } from './agents/sign-in-terminal.ts'
 import type { ChangeEditors } from './changes/change-editors.ts'
@@ -53,7 +53,6 @@ export function createPlatform(
   const redacted = redactingLogger(channel, text => secrets.redact(text))
   const log = untilClosed(redacted, () => own.isDisposed)
   const logs = own.add(new AgentLogs(secrets))
-  const traffic = own.add(new ProtocolTraffic(secrets))
   const storage = windowStorage(context)
   storePickedIn(storage.workspace)
   const proposals = own.add(new Proposals())
@@ -83,8 +82,6 @@ export function createPlatform(
       logger: (agentId, name) => logs.logger(agentId, name),
       show: (agentId, name) => logs.for(agentId, name).show(true),
       showOwn: () => channel.show(true),
-      tapFor: (agentId, name) => traffic.tapFor(agentId, name),
-      showTraffic: () => traffic.show(),
     },
     secrets,
     secretStore: context.secrets,

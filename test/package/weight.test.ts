@@ -35,7 +35,7 @@ describe('the size of the webviews', () => {
     return [...scripts(`${root}/${page}.js`), styles, relative(styles, font)]
   }
 
-  for (const page of ['conversation', 'history', 'agents', 'mcp', 'compare']) {
+  for (const page of ['conversation', 'history', 'agents', 'mcp', 'compare', 'inspector']) {
     it(`is less than 250 kB for the first load: ${page}`, () => {
       const parts = firstLoad(page).map(path => ({
         path: path.slice(root.length + 1),

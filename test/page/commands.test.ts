@@ -34,39 +34,12 @@ describe('commands', () => {
         honest: fixtureAgent(root, 'Honest'),
         forgetful: fixtureAgent(root, 'Forgetful', forgetful),
       },
-      'parley.mcpServers': {
-        servers: { vault: { command: 'node', args: ['vault.mjs'], env: { VAULT_KEY: 'open-sesame' } } },
-      },
     }),
   })
   let workbench: PageWindow
 
   beforeEach(async () => {
     workbench = await vscode.sharedWindow()
-  })
-
-  it('show the protocol traffic with secrets redacted', async () => {
-    await ConversationPage.startSession(workbench, 'Honest')
-    await workbench.runCommand('Parley: Show Protocol Traffic')
-    await outputLine(workbench, 'Recording protocol messages').waitFor()
-    await ConversationPage.startSession(workbench, 'Honest')
-    await outputLine(workbench, /"session\/new"/).waitFor()
-    const frame = await outputLine(workbench, /VAULT_KEY/).innerText()
-    assert.match(frame, /•••/)
-    assert.equal(await outputLine(workbench, 'open-sesame').count(), 0)
-    assert.equal(
-      await outputLine(workbench, '"initialize"').count(),
-      0,
-      'It was recorded before it was asked for',
-    )
-    const given = receivedParams(vscode.root, 'Honest', 'session/new').at(-1)
-    const [vault] = (given?.mcpServers ?? []) as Array<{ env: unknown }>
-    assert.deepEqual(vault?.env, [{ name: 'VAULT_KEY', value: 'open-sesame' }])
-    const servers = (given?.mcpServers ?? []) as Array<{ name: string; headers: Array<{ value: string }> }>
-    const tools = servers.find(({ name }) => name === 'vscode')
-    const token = tools?.headers[0]?.value.replace('Bearer ', '') ?? ''
-    assert.equal(token.length, 43)
-    assert.equal(await outputLine(workbench, new RegExp(token)).count(), 0)
   })
 
   it('show the log of the agent', async () => {

@@ -33,6 +33,7 @@ import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-v
 import { sentence } from '../cards/card-content.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
 import { CommandId } from '../ids.ts'
+import type { ProtocolRecorder } from '../inspector/protocol-recorder.ts'
 import { createMcpServices, type McpServices } from '../mcp/mcp-services.ts'
 import type { Platform, ProcessPlatform } from '../platform.ts'
 import { ruleConsent } from '../rule-settings.ts'
@@ -264,6 +265,7 @@ const MiB = 1024 * 1024
 /** The options of all connections: Parley's client info, the limits of the settings, the logs. */
 export function connectOptions(
   { version, workbench, logs, secrets }: Platform,
+  recorder: ProtocolRecorder,
   guard: ConnectOptions['guard'],
   { nameOf, protocolOf }: Pick<AgentServices, 'nameOf' | 'protocolOf'>,
   startProcess: (agentId: string) => ConnectOptions['startProcess'],
@@ -277,7 +279,7 @@ export function connectOptions(
       maxFrameBytes: settingOf(workbench, 'maximumFrameSize') * MiB,
       log,
       onStderr: line => log.info(line),
-      tap: logs.tapFor(agentId, name),
+      tap: recorder.tapFor(agentId, name),
       guard,
       startProcess: startProcess(agentId),
       secrets,

@@ -1,7 +1,4 @@
-import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import type { TraceFrame, TraceTap } from '../../acp/agent.ts'
-import { redact } from '../../acp/redact.ts'
 import { redactText } from '../../acp/redact-text.ts'
 import { Owner } from '../../common/disposable.ts'
 import { type Logger, redactingLogger, untilClosed } from '../../common/logger.ts'
@@ -30,74 +27,5 @@ export class AgentLogs extends Owner {
       this.#channels.set(agentId, channel)
     }
     return channel
-  }
-}
-
-/** Longer frames are truncated, so that the output channel stays readable. Characters. */
-const SHOWN_FRAME = 100_000
-
-/**
- * Shows all frames between Parley and its agents in an output channel, with secrets redacted. Off by default; while off,
- * frames aren't inspected.
- */
-export class ProtocolTraffic extends Owner {
-  readonly #taps = new Map<string, { name: string; tap: { current: TraceTap | undefined } }>()
-  #channel: vscode.OutputChannel | undefined
-  #on = false
-  readonly #secrets: SecretRegistry
-
-  constructor(secrets: SecretRegistry) {
-    super()
-    this.#secrets = secrets
-  }
-
-  /** The tap of an agent's connection, which stays the same across restarts. */
-  tapFor(agentId: string, name: string): { current: TraceTap | undefined } {
-    let entry = this.#taps.get(agentId)
-    if (!entry) {
-      entry = { name, tap: { current: undefined } }
-      this.#taps.set(agentId, entry)
-    }
-    this.#apply(entry)
-    return entry.tap
-  }
-
-  /** Shows the channel and starts recording; while recording, offers to stop. */
-  async show(): Promise<void> {
-    this.#channel ??= this.register(vscode.window.createOutputChannel('Parley: Protocol Traffic', 'jsonl'))
-    this.#channel.show(true)
-    if (!this.#on) {
-      this.#switch(true)
-      return
-    }
-    const stop = l10n.t('Stop Recording')
-    const answer = await vscode.window.showInformationMessage(
-      l10n.t('Protocol messages are being recorded in this channel.'),
-      stop,
-    )
-    if (answer === stop) this.#switch(false)
-  }
-
-  #switch(on: boolean): void {
-    this.#on = on
-    for (const entry of this.#taps.values()) this.#apply(entry)
-    this.#channel?.appendLine(
-      on
-        ? l10n.t('// Recording protocol messages. Values that look like secrets are redacted.')
-        : l10n.t('// Recording stopped.'),
-    )
-  }
-
-  #apply(entry: { name: string; tap: { current: TraceTap | undefined } }): void {
-    entry.tap.current = this.#on ? frame => this.#write(entry.name, frame) : undefined
-  }
-
-  #write(name: string, frame: TraceFrame): void {
-    if (this.owned.isDisposed) return
-    const shownFrame = redact(frame.message, { maxLength: SHOWN_FRAME, secrets: this.#secrets })
-    const text = this.#secrets.redactJson(JSON.stringify(shownFrame))
-    const shown = text.length > SHOWN_FRAME ? `${text.slice(0, SHOWN_FRAME)}… (${text.length})` : text
-    const arrow = frame.direction === 'send' ? '→' : '←'
-    this.#channel?.appendLine(`// ${new Date(frame.at).toISOString()} ${arrow} ${name}\n${shown}`)
   }
 }

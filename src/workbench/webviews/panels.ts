@@ -5,6 +5,7 @@ import {
   COMPARE_PAGE,
   CONVERSATION_PAGE,
   HISTORY_PAGE,
+  INSPECTOR_PAGE,
   MCP_PAGE,
   WebviewPage,
 } from './webview-page.ts'
@@ -15,6 +16,7 @@ const PAGES = {
   agents: AGENTS_PAGE,
   mcp: MCP_PAGE,
   compare: COMPARE_PAGE,
+  inspector: INSPECTOR_PAGE,
 }
 
 /** Opens an editor tab with one of Parley's pages. */

@@ -5,6 +5,7 @@ import {
   HISTORY_TAB_TYPE,
   MANAGE_AGENTS_VIEW_TYPE,
   MCP_SERVERS_VIEW_TYPE,
+  PROTOCOL_VIEW_TYPE,
   TAB_VIEW_TYPE,
 } from '../../app/ids.ts'
 import { sideBarView, tabPanel } from './panels.ts'
@@ -19,7 +20,11 @@ export function createViewEntries(
     manageAgents,
     mcpPage,
     comparePage,
-  }: Pick<AppServices, 'sideBar' | 'tabs' | 'historyTab' | 'manageAgents' | 'mcpPage' | 'comparePage'>,
+    inspector,
+  }: Pick<
+    AppServices,
+    'sideBar' | 'tabs' | 'historyTab' | 'manageAgents' | 'mcpPage' | 'comparePage' | 'inspector'
+  >,
   extensionUri: vscode.Uri,
 ) {
   return {
@@ -32,6 +37,7 @@ export function createViewEntries(
       else if (panel.viewType === MANAGE_AGENTS_VIEW_TYPE) manageAgents.restore(shown)
       else if (panel.viewType === MCP_SERVERS_VIEW_TYPE) mcpPage.restore(shown)
       else if (panel.viewType === COMPARE_VIEW_TYPE) comparePage.restore(shown)
+      else if (panel.viewType === PROTOCOL_VIEW_TYPE) inspector.restore(shown)
     },
   }
 }

@@ -7,7 +7,7 @@ import { escapeHtml } from '../../common/escape-html.ts'
 
 export interface WebviewPageOptions {
   /** The script's name in `dist/webview/`. */
-  name: 'conversation' | 'history' | 'agents' | 'mcp' | 'compare'
+  name: 'conversation' | 'history' | 'agents' | 'mcp' | 'compare' | 'inspector'
   title: string
   /** The name of the page's style file, if it differs. */
   styles?: 'pages'
@@ -21,6 +21,7 @@ export const HISTORY_PAGE = (): WebviewPageOptions => ({ name: 'history', title:
 export const AGENTS_PAGE = () => smallPage('agents', vscode.l10n.t('Manage Agents'))
 export const MCP_PAGE = () => smallPage('mcp', vscode.l10n.t('MCP Servers'))
 export const COMPARE_PAGE = () => smallPage('compare', vscode.l10n.t('Compare Agents'))
+export const INSPECTOR_PAGE = () => smallPage('inspector', vscode.l10n.t('Protocol Traffic'))
 
 function smallPage(name: WebviewPageOptions['name'], title: string): WebviewPageOptions {
   return { name, title, styles: 'pages' }

@@ -16,6 +16,7 @@ describe('activation', () => {
       'onWebviewPanel:parley.manageAgents',
       'onWebviewPanel:parley.mcpServers',
       'onWebviewPanel:parley.compare',
+      'onWebviewPanel:parley.protocolTraffic',
       'onFileSystem:parley-base',
       'onUri',
       'onStartupFinished',

@@ -1,0 +1,213 @@
+import { homedir } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
+import * as l10n from '@vscode/l10n'
+import type { FrameDetails, FrameRow, InspectorNames } from '../../bridge/inspector.ts'
+import { type InspectorHostMessages, inspectorMessages, MAX_ROWS } from '../../bridge/inspector-messages.ts'
+import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import { titleOf } from '../../sessions/session-title.ts'
+import { linesFilter } from '../history/export-sessions.ts'
+import { PROTOCOL_VIEW_TYPE } from '../ids.ts'
+import { reportErrors } from '../report-errors.ts'
+import type { WebviewConnection } from '../webview-connection.ts'
+import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
+import { FrameView } from './frame-view.ts'
+import type { ProtocolRecorder } from './protocol-recorder.ts'
+import type { RecordedFrame } from './recorded-frames.ts'
+
+interface InspectorPageOptions extends WebviewTabOptions {
+  recorder: ProtocolRecorder
+  manager: Pick<SessionManager, 'find'>
+}
+
+/** How long changes are collected before the page gets them. Milliseconds. */
+const STATE_MS = 100
+/** How long frames are filtered before other work can run. Milliseconds. */
+const FILTER_MS = 10
+/** How many frames are written to a file before other work can run. */
+const EXPORTED_AT_ONCE = 1000
+
+/** The editor tab with the protocol messages. They are recorded while it's open, and are gone when it's closed. */
+export class InspectorPage extends WebviewTab<InspectorHostMessages> {
+  readonly #options: InspectorPageOptions
+  #view: FrameView
+  /** of the filter */
+  #version = 0
+  #isFiltering = false
+  #timer: NodeJS.Timeout | undefined
+  #sentNames = ''
+
+  constructor(options: InspectorPageOptions) {
+    super(options, { viewType: PROTOCOL_VIEW_TYPE, page: 'inspector', retain: true })
+    this.#options = options
+    this.#view = new FrameView(options.recorder.frames, { text: '' })
+  }
+
+  protected connect(connection: WebviewConnection<InspectorHostMessages>, own: DisposableStore): void {
+    const { recorder } = this.#options
+    connection.handle(inspectorMessages, {
+      'inspector/filter': ({ version, filter }) => {
+        this.#version = version
+        this.#view = new FrameView(recorder.frames, filter)
+        this.#sentNames = ''
+        this.#update()
+      },
+      'inspector/rows': ({ version, from, to }) => {
+        if (version !== this.#version) return { from, rows: [] }
+        const { from: first, frames } = this.#view.slice(from, Math.min(to, from + MAX_ROWS))
+        return { from: first, rows: frames.map(rowOf) }
+      },
+      'inspector/frame': ({ n }) => this.#details(n),
+      'inspector/record': ({ on }) => {
+        recorder.isOn = on
+        if (!on) recorder.frames.interrupt()
+        this.#update()
+      },
+      'inspector/clear': () => {
+        recorder.frames.clear()
+        this.#update()
+      },
+      'inspector/export': () => this.#export(),
+    })
+    recorder.isOn = true
+    own.add(recorder.onDidRecord(() => this.#updateSoon()))
+    own.add(
+      toDisposable(() => {
+        recorder.isOn = false
+        recorder.frames.clear()
+        this.#view = new FrameView(recorder.frames, { text: '' })
+        clearTimeout(this.#timer)
+        this.#timer = undefined
+      }),
+    )
+  }
+
+  protected shown(): void {
+    this.#update()
+  }
+
+  #updateSoon(): void {
+    if (!this.isVisible) return
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#update()
+    }, STATE_MS)
+  }
+
+  /** Filters the new frames, and sends the state. */
+  #update(): void {
+    if (!this.isVisible) return
+    const isDone = this.#view.advance(FILTER_MS)
+    this.#send(!isDone)
+    if (isDone || this.#isFiltering) return
+    this.#isFiltering = true
+    void this.#filter()
+  }
+
+  async #filter(): Promise<void> {
+    do await setImmediate()
+    while (this.isVisible && !this.#view.advance(FILTER_MS))
+    this.#isFiltering = false
+    this.#update()
+  }
+
+  #send(isFiltering: boolean): void {
+    const { frames, isOn } = this.#options.recorder
+    const { start, end } = this.#view
+    const names = this.#names()
+    const text = JSON.stringify(names)
+    if (text !== this.#sentNames) this.send('inspector/names', names)
+    this.#sentNames = text
+    this.send('inspector/state', {
+      isRecording: isOn,
+      count: frames.count,
+      dropped: frames.dropped,
+      version: this.#version,
+      isFiltering,
+      start,
+      end,
+    })
+  }
+
+  #names(): InspectorNames {
+    const { agents, sessions, methods } = this.#options.recorder.frames
+    return {
+      agents: agents.list.map(({ name, about }) => ({ id: name, name: about })),
+      sessions: sessions.list.map(({ name, about }) => {
+        const open = this.#options.manager.find(about, name)
+        return { id: name, title: (open && titleOf(open.session)) ?? name }
+      }),
+      methods: methods.list.map(({ name }) => name),
+    }
+  }
+
+  #details(n: number): FrameDetails | null {
+    const { recorder } = this.#options
+    const frame = recorder.frames.get(n)
+    if (!frame) return null
+    const position = this.#view.positionOf(n)
+    const { pair, ...row } = rowOf(frame)
+    const hasPair = pair !== undefined && recorder.frames.get(pair) !== undefined
+    return {
+      row: { ...row, ...(hasPair && { pair }) },
+      json: recorder.jsonOf(frame),
+      ...(frame.isCut && { isCut: true }),
+      ...(position !== undefined && { position }),
+    }
+  }
+
+  async #export(): Promise<void> {
+    const { workbench, log } = this.#options
+    const { dialogs } = workbench
+    await reportErrors(dialogs, 'export', log, async () => {
+      const day = new Date().toISOString().slice(0, 10)
+      const target = await dialogs.saveFile({
+        title: l10n.t('Export Protocol Messages'),
+        folder: homedir(),
+        name: `parley-protocol-${day}.jsonl`,
+        filters: linesFilter(),
+      })
+      if (!target) return
+      const lines = await this.#lines()
+      await dialogs.writeSaved(target, lines.join(''))
+      const show = l10n.t('Open')
+      const exported =
+        lines.length === 1
+          ? l10n.t(
+              '1 message exported to {0}. Secrets are redacted, but check it before you share it.',
+              target.name,
+            )
+          : l10n.t(
+              '{0} messages exported to {1}. Secrets are redacted, but check them before you share them.',
+              lines.length,
+              target.name,
+            )
+      if ((await dialogs.info(exported, show)) === show) await dialogs.openSaved(target)
+    })
+  }
+
+  /** The shown frames as lines of JSON. */
+  async #lines(): Promise<string[]> {
+    const { recorder } = this.#options
+    const view = this.#view
+    while (!view.advance(FILTER_MS)) await setImmediate()
+    const lines: string[] = []
+    const { end } = view
+    for (let at = view.start; at < end; ) {
+      const { from, frames } = view.slice(at, Math.min(end, at + EXPORTED_AT_ONCE))
+      for (const frame of frames) {
+        const { at, agent, direction } = frame
+        const about = JSON.stringify({ at, agent, direction, ...(frame.isCut && { isCut: true }) })
+        lines.push(`${about.slice(0, -1)},"message":${recorder.jsonOf(frame)}}\n`)
+      }
+      at = Math.max(at + EXPORTED_AT_ONCE, from)
+      await setImmediate()
+    }
+    return lines
+  }
+}
+
+/** A frame as the list shows it. */
+function rowOf({ json: _, isCut: __, key: ___, ...row }: RecordedFrame): FrameRow {
+  return row
+}

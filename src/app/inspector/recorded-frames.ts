@@ -1,0 +1,204 @@
+import type { TraceFrame } from '../../acp/agent.ts'
+import type { FrameRow } from '../../bridge/inspector.ts'
+import { isRecord } from '../../common/is-record.ts'
+
+/** Maximum size of all frames in memory, in bytes. */
+const MAX_BYTES = 50 * 1024 * 1024
+/** About how much memory a frame needs besides its JSON, in bytes. */
+const FRAME_BYTES = 400
+/** Longer methods, session IDs and request IDs are cut: agents choose them. Characters. */
+const MAX_NAME = 200
+/** How many agents, sessions and methods are counted. */
+const MAX_NAMES = 200
+
+/** The connection that a frame belongs to. */
+export interface FrameSource {
+  /** identifies the connection, since each one has its own request IDs */
+  connection: number
+  agentId: string
+  agent: string
+}
+
+export interface RecordedFrame extends FrameRow {
+  /** the message without secrets */
+  json: string
+  isCut: boolean
+  /** identifies a request until its response comes */
+  key?: string
+}
+
+interface NewFrame extends TraceFrame {
+  /** the message without secrets */
+  json: string
+  isCut: boolean
+}
+
+/** The last frames, in bounded memory: the oldest ones are removed first. Pairs requests with their responses. */
+export class RecordedFrames {
+  readonly #nameOf: (value: unknown) => string | undefined
+  readonly #maxBytes: number
+  /** those before `#head` were removed */
+  #frames: RecordedFrame[] = []
+  #head = 0
+  #next = 1
+  #bytes = 0
+  #dropped = 0
+  /** requests without a response, by connection, direction and ID */
+  readonly #open = new Map<string, RecordedFrame>()
+  readonly agents = new Names()
+  readonly sessions = new Names()
+  readonly methods = new Names()
+
+  /** @param redact removes secrets from the start of a text; what may be the start of a secret at its end is omitted */
+  constructor(redact: (text: string, length: number) => string, maxBytes = MAX_BYTES) {
+    this.#nameOf = value => (typeof value === 'string' ? redact(value, MAX_NAME) : undefined)
+    this.#maxBytes = maxBytes
+  }
+
+  /** The number of the oldest frame in memory. */
+  get first(): number {
+    return this.#next - this.count
+  }
+
+  /** The number of the next frame. */
+  get next(): number {
+    return this.#next
+  }
+
+  get count(): number {
+    return this.#frames.length - this.#head
+  }
+
+  /** How many frames were removed because of the limit. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get(n: number): RecordedFrame | undefined {
+    return n < this.first ? undefined : this.#frames[this.#head + n - this.first]
+  }
+
+  add({ connection, agentId, agent }: FrameSource, { at, direction, message, json, isCut }: NewFrame): void {
+    const wire = isRecord(message) ? message : {}
+    const method = this.#nameOf(wire.method)
+    const kind = method === undefined ? 'response' : 'id' in wire ? 'request' : 'notification'
+    const params = isRecord(wire.params) ? wire.params : {}
+    const update = isRecord(params.update) ? params.update : {}
+    const about = this.#nameOf(update.sessionUpdate)
+    const frame: RecordedFrame = {
+      ...{ n: this.#next++, at, direction, kind, agentId, agent, json, isCut },
+      ...(method !== undefined && { method }),
+      ...(about !== undefined && { about }),
+    }
+    const sessionId = this.#nameOf(params.sessionId)
+    if (sessionId !== undefined) frame.sessionId = sessionId
+    const key = (from: TraceFrame['direction']) =>
+      `${connection} ${from} ${typeof wire.id} ${String(wire.id).slice(0, MAX_NAME)}`
+    if (kind === 'request') {
+      frame.pending = true
+      frame.key = key(direction)
+      this.#open.set(frame.key, frame)
+    } else if (kind === 'response') {
+      const asked = key(direction === 'send' ? 'receive' : 'send')
+      this.#pair(frame, this.#open.get(asked), wire)
+      this.#open.delete(asked)
+    }
+    this.#frames.push(frame)
+    this.#count(frame, 1)
+    while (this.#bytes > this.#maxBytes && this.count > 1) this.#drop()
+    this.#compact()
+  }
+
+  /** Recording paused: the responses that come meanwhile aren't seen. */
+  interrupt(): void {
+    for (const frame of this.#open.values()) {
+      delete frame.pending
+      delete frame.key
+    }
+    this.#open.clear()
+  }
+
+  clear(): void {
+    this.#frames = []
+    this.#head = 0
+    this.#bytes = 0
+    this.#dropped = 0
+    this.#open.clear()
+    for (const names of [this.agents, this.sessions, this.methods]) names.clear()
+  }
+
+  #pair(frame: RecordedFrame, request: RecordedFrame | undefined, wire: Record<string, unknown>): void {
+    if ('error' in wire) frame.failed = true
+    if (!request) return
+    const { method } = request
+    const result = isRecord(wire.result) ? wire.result : {}
+    const sessionId = request.sessionId ?? this.#nameOf(result.sessionId)
+    if (sessionId !== undefined) {
+      frame.sessionId = sessionId
+      if (request.sessionId === undefined) this.sessions.count(sessionId, 1, request.agentId)
+      request.sessionId = sessionId
+    }
+    if (method !== undefined) frame.method = method
+    // the clock may have been set back meanwhile
+    frame.duration = Math.max(0, frame.at - request.at)
+    frame.pair = request.n
+    request.duration = frame.duration
+    request.pair = frame.n
+    if (frame.failed) request.failed = true
+    delete request.pending
+  }
+
+  #drop(): void {
+    const oldest = this.#frames[this.#head]!
+    this.#head++
+    this.#dropped++
+    this.#count(oldest, -1)
+    // a response that comes later has no request then
+    const { key } = oldest
+    if (key !== undefined && this.#open.get(key) === oldest) this.#open.delete(key)
+  }
+
+  /** Frees the memory of removed frames now and then. */
+  #compact(): void {
+    if (this.#head < 1000 || this.#head < this.#frames.length / 2) return
+    this.#frames = this.#frames.slice(this.#head)
+    this.#head = 0
+  }
+
+  #count({ agentId, agent, sessionId, method, json }: RecordedFrame, by: 1 | -1): void {
+    this.#bytes += by * (FRAME_BYTES + bytesOf(json))
+    this.agents.count(agentId, by, agent)
+    if (sessionId !== undefined) this.sessions.count(sessionId, by, agentId)
+    if (method !== undefined) this.methods.count(method, by)
+  }
+}
+
+/** The different names of the frames in memory, with how many frames have them. */
+class Names {
+  readonly #counts = new Map<string, { count: number; about: string }>()
+
+  count(name: string, by: 1 | -1, about = ''): void {
+    const entry = this.#counts.get(name)
+    if (entry) {
+      entry.count += by
+      if (entry.count === 0) this.#counts.delete(name)
+    } else if (by > 0 && this.#counts.size < MAX_NAMES) this.#counts.set(name, { count: 1, about })
+  }
+
+  clear(): void {
+    this.#counts.clear()
+  }
+
+  get list(): { name: string; about: string }[] {
+    return [...this.#counts].map(([name, { about }]) => ({ name, about }))
+  }
+}
+
+/** V8 stores a text with a character beyond Latin-1 in two bytes per character. */
+function bytesOf(json: string): number {
+  return Buffer.byteLength(json) === json.length ? json.length : 2 * json.length
+}

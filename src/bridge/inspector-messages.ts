@@ -1,0 +1,43 @@
+/** The messages between the host and the protocol inspector. */
+import * as z from 'zod'
+import { answer, nothing, request } from './contract.ts'
+import type { FrameDetails, FrameFilter, FrameRow, InspectorNames, InspectorState } from './inspector.ts'
+
+export type InspectorMessages = typeof inspectorMessages
+
+/** Maximum number of rows that the page gets at once. */
+export const MAX_ROWS = 500
+
+const count = z.number().int().nonnegative()
+const name = z.string().max(1000).optional()
+
+const filter: z.ZodType<FrameFilter> = z.object({
+  text: z.string().max(1000),
+  agentId: name,
+  sessionId: name,
+  method: name,
+  direction: z.enum(['send', 'receive']).optional(),
+  errors: z.boolean().optional(),
+})
+
+export const inspectorMessages = {
+  /** The page can draw, and shows the frames of this filter. */
+  'inspector/filter': z.object({ version: count, filter }),
+  /** The frames at these positions of the filter, without `to`; fewer if they aren't in memory anymore. */
+  'inspector/rows': request(
+    z.object({ version: count, from: count, to: count }),
+    answer<{ from: number; rows: FrameRow[] }>(),
+  ),
+  /** A frame as a whole; `null` if it isn't in memory anymore. */
+  'inspector/frame': request(z.object({ n: count }), answer<FrameDetails | null>()),
+  'inspector/record': z.object({ on: z.boolean() }),
+  'inspector/clear': nothing,
+  /** Writes the shown frames to a file. */
+  'inspector/export': nothing,
+} as const
+
+/** The host's messages to the protocol inspector, sent while it's visible. */
+export interface InspectorHostMessages {
+  'inspector/state': InspectorState
+  'inspector/names': InspectorNames
+}

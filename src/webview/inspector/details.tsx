@@ -1,0 +1,47 @@
+import type { RefObject } from 'preact'
+import type { FrameDetails } from '../../bridge/inspector.ts'
+import { t } from '../l10n.ts'
+import { IconButton } from '../ui/button.tsx'
+import type { Frames } from './frames.ts'
+import { JsonTree } from './json-tree.tsx'
+import { DirectionIcon, durationOf, nameOf, timeOf } from './labels.tsx'
+
+interface DetailsProps {
+  details: FrameDetails
+  frames: Frames
+  element: RefObject<HTMLElement | null>
+  onClose: () => void
+}
+
+/** The selected frame as a whole, with its message as a tree. */
+export function Details({ details, frames, element, onClose }: DetailsProps) {
+  const { row, json, isCut } = details
+  const { n, at, agent, duration, kind, pair, pending, sessionId } = row
+  const title = frames.titleOf(sessionId)
+  const facts = [
+    agent,
+    ...(title === undefined ? [] : [title]),
+    timeOf(at),
+    ...(duration === undefined ? [] : [durationOf(duration)]),
+    ...(pending ? [t('No response yet')] : []),
+  ]
+  return (
+    <section ref={element} class="inspector-details" aria-label={t('Message')}>
+      <div class="inspector-head">
+        <DirectionIcon row={row} />
+        <h2>{nameOf(row)}</h2>
+        <IconButton icon="close" label={t('Close')} onClick={onClose} />
+      </div>
+      <p class="quiet">{facts.join(' · ')}</p>
+      {pair !== undefined && (
+        <p>
+          <button type="button" class="link-button" onClick={() => void frames.goTo(pair)}>
+            {kind === 'request' ? t('Go to Response') : t('Go to Request')}
+          </button>
+        </p>
+      )}
+      {isCut && <p>{t('This message is too long. Only a part of it was recorded.')}</p>}
+      <JsonTree key={n} json={json} />
+    </section>
+  )
+}

@@ -1,0 +1,34 @@
+import type { FrameRow } from '../../bridge/inspector.ts'
+import { dateFormat, formatDuration, t } from '../l10n.ts'
+import { Icon } from '../ui/icon.tsx'
+
+/** `→ request`, `← response`. */
+export function DirectionIcon({ row: { direction, kind } }: { row: FrameRow }) {
+  return (
+    <Icon
+      name={direction === 'send' ? 'arrow-right' : 'arrow-left'}
+      class={`inspector-${kind}`}
+      label={direction === 'send' ? t('Sent') : t('Received')}
+    />
+  )
+}
+
+/** The method, of a response with a note that it's one. */
+export function nameOf({ kind, method }: FrameRow): string {
+  if (kind !== 'response') return method ?? ''
+  return method === undefined ? t('response') : t('{0} response', method)
+}
+
+export function timeOf(at: number): string {
+  return dateFormat({
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    fractionalSecondDigits: 3,
+    hourCycle: 'h23',
+  }).format(at)
+}
+
+export function durationOf(milliseconds: number): string {
+  return milliseconds < 1000 ? t('{0} ms', milliseconds) : formatDuration(milliseconds)
+}

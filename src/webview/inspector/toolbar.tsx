@@ -1,0 +1,156 @@
+import type { RefObject } from 'preact'
+import type { FrameFilter, InspectorState } from '../../bridge/inspector.ts'
+import type { InspectorMessages } from '../../bridge/inspector-messages.ts'
+import type { HostClient } from '../host/connection.ts'
+import { t } from '../l10n.ts'
+import { IconButton } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import type { Frames } from './frames.ts'
+
+interface ToolbarProps {
+  frames: Frames
+  host: HostClient<InspectorMessages>
+  state: InspectorState
+  field: RefObject<HTMLInputElement | null>
+  /** the id of the selected row, if it's in the page */
+  active: string | undefined
+  onKeyDown: (event: KeyboardEvent) => void
+}
+
+/** The search field, which controls the list, the filters and the actions. */
+export function Toolbar({ frames, host, state, field, active, onKeyDown }: ToolbarProps) {
+  const filter = frames.filter.value
+  const change = (values: Partial<FrameFilter>) => frames.show({ ...filter, ...values })
+  const isListed = state.end > state.start
+  return (
+    <div class="inspector-bar">
+      <div class="search-box">
+        <Icon name="search" />
+        <input
+          ref={field}
+          type="text"
+          role="combobox"
+          aria-expanded={isListed}
+          aria-controls={isListed ? 'frames' : undefined}
+          aria-activedescendant={active}
+          aria-label={t('Search messages')}
+          placeholder={t('Search messages')}
+          maxLength={1000}
+          spellcheck={false}
+          value={filter.text}
+          onInput={event => change({ text: event.currentTarget.value })}
+          onKeyDown={onKeyDown}
+        />
+        {filter.text !== '' && (
+          <IconButton icon="close" label={t('Clear')} onClick={() => change({ text: '' })} />
+        )}
+      </div>
+      <Filters frames={frames} filter={filter} change={change} />
+      <div class="inspector-actions">
+        <IconButton
+          icon="error"
+          label={t('Show Only Errors')}
+          pressed={filter.errors === true}
+          class={filter.errors ? 'pressed' : ''}
+          onClick={() => change({ errors: !filter.errors })}
+        />
+        <IconButton
+          icon={state.isRecording ? 'debug-pause' : 'record'}
+          label={state.isRecording ? t('Pause Recording') : t('Resume Recording')}
+          onClick={() => host.send('inspector/record', { on: !state.isRecording })}
+        />
+        <IconButton
+          icon="clear-all"
+          label={t('Clear Messages')}
+          disabled={state.count === 0}
+          onClick={() => frames.clear()}
+        />
+        <IconButton
+          icon="export"
+          label={t('Export Shown Messages…')}
+          disabled={!isListed}
+          onClick={() => host.send('inspector/export')}
+        />
+      </div>
+    </div>
+  )
+}
+
+interface FiltersProps {
+  frames: Frames
+  filter: FrameFilter
+  change: (values: Partial<FrameFilter>) => void
+}
+
+function Filters({ frames, filter, change }: FiltersProps) {
+  const { agents, sessions, methods } = frames.names.value
+  const direction = (value: string | undefined) =>
+    value === 'send' || value === 'receive' ? value : undefined
+  return (
+    <>
+      <Select
+        label={t('Agent')}
+        all={t('All agents')}
+        choices={agents.map(({ id, name }) => [id, name])}
+        value={filter.agentId}
+        onChange={agentId => change({ agentId })}
+      />
+      <Select
+        label={t('Session')}
+        all={t('All sessions')}
+        choices={sessions.map(({ id, title }) => [id, title])}
+        value={filter.sessionId}
+        onChange={sessionId => change({ sessionId })}
+      />
+      <Select
+        label={t('Method')}
+        all={t('All methods')}
+        choices={methods.toSorted().map(method => [method, method])}
+        value={filter.method}
+        onChange={method => change({ method })}
+      />
+      <Select
+        label={t('Direction')}
+        all={t('Both directions')}
+        choices={[
+          ['send', t('Sent')],
+          ['receive', t('Received')],
+        ]}
+        value={filter.direction}
+        onChange={value => change({ direction: direction(value) })}
+      />
+    </>
+  )
+}
+
+interface SelectProps {
+  label: string
+  /** the choice that filters nothing */
+  all: string
+  /** values with their names */
+  choices: ReadonlyArray<readonly [string, string]>
+  value: string | undefined
+  onChange: (value: string | undefined) => void
+}
+
+function Select({ label, all, choices, value, onChange }: SelectProps) {
+  // the chosen one stays when its messages were removed from memory
+  const isMissing = value !== undefined && !choices.some(([one]) => one === value)
+  return (
+    <select
+      class="inspector-select"
+      aria-label={label}
+      title={label}
+      value={value === undefined ? '' : `=${value}`}
+      onChange={event => onChange(event.currentTarget.value.slice(1) || undefined)}
+    >
+      <option value="">{all}</option>
+      {choices.map(([one, name]) => (
+        <option key={one} value={`=${one}`}>
+          {name}
+        </option>
+      ))}
+      {isMissing && <option value={`=${value}`}>{value}</option>}
+    </select>
+  )
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Frame, Locator } from 'playwright-core'
+import { waitFor } from '../host/wait-for.ts'
+import { PageSuite } from '../support/page/page-suite.ts'
+import type { PageWindow } from '../support/page/page-window.ts'
+import { axeViolations, readThemeLooks } from '../ui/support/axe.ts'
+import { ConversationPage } from '../ui/support/conversation-page.ts'
+import { fixtureAgent, receivedParams } from '../ui/support/fixture-agent.ts'
+
+const PAGE = 'body[data-view="inspector"]'
+
+describe('the protocol traffic', () => {
+  const vscode = new PageSuite({
+    settings: root => ({
+      'parley.agents': {
+        honest: fixtureAgent(root, 'Honest'),
+        broken: fixtureAgent(root, 'Broken', {
+          on: { 'session/new': [{ fail: { code: -32603, message: 'No room' } }] },
+        }),
+      },
+      'parley.mcpServers': {
+        servers: { vault: { command: 'node', args: ['vault.mjs'], env: { VAULT_KEY: 'open-sesame' } } },
+      },
+    }),
+  })
+  let workbench: PageWindow
+
+  beforeEach(async () => {
+    workbench = await vscode.open()
+  })
+
+  async function open(): Promise<Frame> {
+    await workbench.runCommand('Parley: Show Protocol Traffic')
+    return await workbench.webview(`${PAGE} input`)
+  }
+
+  const list = (frame: Frame) => frame.getByRole('listbox', { name: 'Messages' })
+  const rows = (frame: Frame, name: RegExp | string) => list(frame).getByRole('option', { name })
+  const focused = (field: Locator) =>
+    waitFor('the focus', () => field.evaluate(node => node === document.activeElement))
+  const item = (frame: Frame, text: string | RegExp) => frame.getByRole('treeitem', { name: text })
+
+  it('is recorded while its tab is open, without secrets', async () => {
+    await ConversationPage.startSession(workbench, 'Honest')
+    const frame = await open()
+    await frame.getByText('No messages yet.').waitFor()
+    await ConversationPage.startSession(workbench, 'Honest')
+    await rows(frame, /session\/new (?!response)/).click()
+    await item(frame, 'method: "session/new"').waitFor()
+    assert.equal(await rows(frame, /initialize/).count(), 0, 'It was recorded before the tab was opened')
+
+    const search = frame.getByRole('combobox', { name: 'Search messages' })
+    const given = receivedParams(vscode.root, 'Honest', 'session/new').at(-1)
+    const servers = (given?.mcpServers ?? []) as Array<{
+      name: string
+      env?: unknown
+      headers?: Array<{ value: string }>
+    }>
+    assert.deepEqual(servers.find(({ name }) => name === 'vault')?.env, [
+      { name: 'VAULT_KEY', value: 'open-sesame' },
+    ])
+    const token = servers.find(({ name }) => name === 'vscode')?.headers?.[0]?.value.replace('Bearer ', '')
+    assert.equal(token?.length, 43)
+    for (const secret of ['open-sesame', token]) {
+      await search.fill(secret)
+      await frame.getByText('No messages match the filter.').waitFor()
+    }
+    await search.fill('vault_key')
+    await rows(frame, 'session/new').first().waitFor()
+
+    await workbench.closeEditorsAndPanel()
+    const again = await open()
+    await again.getByText('No messages yet.').waitFor()
+  })
+
+  it('is searched, filtered and read by keyboard, and a request leads to its response', async () => {
+    const frame = await open()
+    const conversation = await ConversationPage.startSession(workbench, 'Honest')
+    await conversation.runTurn('Hello')
+    const search = frame.getByRole('combobox', { name: 'Search messages' })
+    await frame.getByLabel('Method').selectOption('session/prompt')
+    await waitFor(
+      'the request and its response',
+      async () => (await list(frame).getByRole('option').count()) === 2,
+    )
+    await rows(frame, /session\/prompt response.*\d m?s$/).waitFor()
+    await search.focus()
+    await focused(search)
+    await workbench.page.keyboard.press('ArrowDown')
+    await item(frame, 'method: "session/prompt"').waitFor()
+    await list(frame)
+      .getByRole('option', { selected: true })
+      .and(rows(frame, /prompt (?!response)/))
+      .waitFor()
+    await workbench.page.keyboard.press('Enter')
+    await frame.locator('[role=treeitem]:focus').waitFor()
+    const members = await frame.getByRole('treeitem').count()
+    await workbench.page.keyboard.press('ArrowLeft')
+    await waitFor('a closed tree', async () => (await frame.getByRole('treeitem').count()) === 1)
+    await workbench.page.keyboard.press('ArrowRight')
+    await waitFor('an open tree', async () => (await frame.getByRole('treeitem').count()) === members)
+    await workbench.page.keyboard.press('Control+f')
+    await focused(search)
+
+    await frame.getByRole('button', { name: 'Go to Response' }).click()
+    await item(frame, /stopReason: "end_turn"/).waitFor()
+    await rows(frame, 'session/prompt response')
+      .and(list(frame).getByRole('option', { selected: true }))
+      .waitFor()
+    const looks = await readThemeLooks(workbench, PAGE)
+    const violations = await axeViolations(frame, looks)
+    assert.equal(violations.length, 0, violations.join('\n'))
+
+    await frame.getByRole('button', { name: 'Clear Messages' }).click()
+    await frame.getByText('No messages yet.').waitFor()
+    assert.equal(await frame.getByRole('tree').count(), 0)
+  })
+
+  it('shows errors alone, pauses, and is exported as lines of JSON', async () => {
+    const frame = await open()
+    const conversation = await ConversationPage.startSession(workbench, 'Honest')
+    await conversation.chooseFromAgentMenu('Broken')
+    await conversation.text('No room').first().waitFor()
+    await rows(frame, /session\/new response/)
+      .first()
+      .waitFor()
+    await frame.getByRole('button', { name: 'Show Only Errors' }).click()
+    await rows(frame, /Error session\/new response/)
+      .first()
+      .waitFor()
+    await waitFor('only errors', async () => (await rows(frame, 'initialize').count()) === 0)
+    const count = await list(frame).getByRole('option').count()
+    await frame.getByRole('button', { name: 'Pause Recording' }).click()
+    await frame.getByText(/recording is paused/).waitFor()
+
+    const file = path.join(vscode.root.directory, 'exported.jsonl')
+    await workbench.host.call('willPick', file)
+    await frame.getByRole('button', { name: 'Export Shown Messages…' }).click()
+    await workbench.notification(/exported to exported\.jsonl/).waitFor()
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+    assert.equal(lines.length, count)
+    const { at, agent, direction, message } = JSON.parse(lines[0]!)
+    assert.deepEqual([typeof at, agent, direction], ['number', 'Broken', 'receive'])
+    assert.equal(message.error.message, 'No room')
+  })
+})

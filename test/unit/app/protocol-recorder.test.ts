@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { FrameView } from '../../../src/app/inspector/frame-view.ts'
+import { ProtocolRecorder } from '../../../src/app/inspector/protocol-recorder.ts'
+import { RecordedFrames } from '../../../src/app/inspector/recorded-frames.ts'
+import { SecretRegistry } from '../../../src/common/secrets.ts'
+
+const asIs = (text: string, length: number) => text.slice(0, length)
+const source = { connection: 1, agentId: 'a', agent: 'Agent A' }
+const other = { connection: 2, agentId: 'b', agent: 'Agent B' }
+
+describe('recorded protocol messages', () => {
+  let frames: RecordedFrames
+  let at: number
+
+  beforeEach(() => {
+    frames = new RecordedFrames(asIs)
+    at = 1000
+  })
+
+  function add(direction: 'send' | 'receive', message: object, from = source): number {
+    const json = JSON.stringify(message)
+    frames.add(from, { at: at++, direction, message, json, isCut: false })
+    return frames.next - 1
+  }
+  const request = (id: unknown, method: string, params: object = {}) => ({ id, method, params })
+
+  it('pair a request with its response, whose method and session it has', () => {
+    const asked = add('send', request(1, 'session/prompt', { sessionId: 's' }))
+    assert.equal(frames.get(asked)?.pending, true)
+    at += 250
+    const answered = add('receive', { id: 1, result: { stopReason: 'end_turn' } })
+    const { method, sessionId, duration, pair } = frames.get(answered)!
+    assert.deepEqual(
+      { method, sessionId, duration, pair },
+      {
+        method: 'session/prompt',
+        sessionId: 's',
+        duration: 251,
+        pair: asked,
+      },
+    )
+    assert.equal(frames.get(asked)?.pending, undefined)
+    assert.equal(frames.get(asked)?.duration, 251)
+    assert.equal(frames.get(asked)?.pair, answered)
+  })
+
+  it("don't mix the ids of both sides, of two connections, or of a number and a text", () => {
+    const ours = add('send', request(1, 'session/new'))
+    const theirs = add('receive', request(1, 'fs/read_text_file'))
+    const others = add('send', request(1, 'session/load'), other)
+    const text = add('send', request('1', 'session/list'))
+    const pairOf = (n: number) => frames.get(n)?.pair
+    assert.equal(pairOf(add('send', { id: 1, result: {} })), theirs)
+    assert.equal(pairOf(add('receive', { id: '1', result: {} })), text)
+    assert.equal(pairOf(add('receive', { id: 1, result: {} }, other)), others)
+    assert.equal(pairOf(add('receive', { id: 1, result: { sessionId: 'new' } })), ours)
+    assert.equal(frames.get(ours)?.sessionId, 'new')
+    assert.equal(pairOf(add('receive', { id: 1, result: {} })), undefined)
+  })
+
+  it('mark both when the response is an error', () => {
+    const asked = add('send', request(1, 'session/new'))
+    const answered = add('receive', { id: 1, error: { code: -32603, message: 'No' } })
+    assert.deepEqual([frames.get(asked)?.failed, frames.get(answered)?.failed], [true, true])
+  })
+
+  it('are not waited for after a pause, in which their responses came', () => {
+    const asked = add('send', request(1, 'session/new'))
+    frames.interrupt()
+    assert.equal(frames.get(asked)?.pending, undefined)
+    assert.equal(frames.get(add('receive', { id: 1, result: {} }))?.pair, undefined)
+  })
+
+  it('stay below the limit of memory: the oldest are removed, and so are their names', () => {
+    frames = new RecordedFrames(asIs, 100_000)
+    add('send', request(1, 'session/new'))
+    for (let i = 0; i < 1000; i++) add('receive', { method: 'x', params: { text: 'a'.repeat(500) } })
+    assert.ok(frames.bytes <= 100_000, `${frames.bytes}`)
+    assert.equal(frames.count + frames.dropped, 1001)
+    assert.ok(frames.count > 50)
+    assert.equal(frames.get(1), undefined)
+    assert.equal(frames.get(frames.first)?.n, frames.first)
+    assert.deepEqual(
+      frames.methods.list.map(({ name }) => name),
+      ['x'],
+    )
+    const late = add('receive', { id: 1, result: {} })
+    assert.equal(frames.get(late)?.pair, undefined)
+    frames.clear()
+    assert.deepEqual([frames.count, frames.bytes, frames.dropped], [0, 0, 0])
+  })
+
+  it('are filtered by everything that they have, also where JSON escapes a text', () => {
+    add('send', request(1, 'session/prompt', { sessionId: 's', prompt: 'Say "Hello" in C:\\src' }))
+    add('receive', { id: 1, result: {} })
+    add('receive', { id: 2, error: { code: 1, message: 'no' } })
+    add('send', request(1, 'session/new'), other)
+    const shown = (filter: object) => {
+      const view = new FrameView(frames, { text: '', ...filter })
+      while (!view.advance(1));
+      return view.slice(view.start, view.end).frames.map(({ n }) => n)
+    }
+    assert.deepEqual(shown({}), [1, 2, 3, 4])
+    assert.deepEqual(shown({ text: 'say "HELLO"' }), [1])
+    assert.deepEqual(shown({ text: 'C:\\src' }), [1])
+    assert.deepEqual(shown({ text: '.*' }), [])
+    assert.deepEqual(shown({ text: 'session/prompt' }), [1, 2])
+    assert.deepEqual(shown({ method: 'session/prompt' }), [1, 2])
+    assert.deepEqual(shown({ agentId: 'b' }), [4])
+    assert.deepEqual(shown({ sessionId: 's', direction: 'receive' }), [2])
+    assert.deepEqual(shown({ errors: true }), [3])
+  })
+
+  it('keep their positions in a filter while older ones are removed', () => {
+    frames = new RecordedFrames(asIs, 50_000)
+    const view = new FrameView(frames, { text: '', method: 'odd' })
+    for (let i = 0; i < 5000; i++) {
+      add('send', { method: i % 2 === 1 ? 'odd' : 'even' })
+      if (i % 100 === 0) view.advance(1000)
+    }
+    assert.equal(view.advance(1000), true)
+    // one that was removed before the filter saw it has no position
+    assert.ok(view.end > 0 && view.end <= 2500)
+    const { from, frames: rows } = view.slice(0, view.end)
+    assert.equal(from, view.start)
+    assert.equal(rows.length, view.end - view.start)
+    assert.ok(rows.length > 10)
+    assert.ok(rows.every(({ method, n }, i) => method === 'odd' && view.positionOf(n) === from + i))
+    assert.equal(view.positionOf(rows[0]!.n + 1), undefined)
+  })
+})
+
+describe('the protocol recorder', () => {
+  it('inspects no message while it is off', () => {
+    const recorder = new ProtocolRecorder(new SecretRegistry())
+    const tap = recorder.tapFor('a', 'A')
+    const isInspected = () => tap.current !== undefined
+    assert.equal(isInspected(), false)
+    recorder.isOn = true
+    tap.current?.({ at: 1, direction: 'send', message: { method: 'x' } })
+    assert.equal(recorder.frames.count, 1)
+    recorder.isOn = false
+    assert.equal(isInspected(), false)
+  })
+
+  it('keeps no secret, neither in the message nor in its method or IDs', () => {
+    const secrets = new SecretRegistry()
+    secrets.add('open-sesame')
+    const recorder = new ProtocolRecorder(secrets)
+    recorder.isOn = true
+    const message = {
+      id: 1,
+      method: `_x/open-sesame/${'a'.repeat(180)}open-sesame`,
+      params: { sessionId: 'open-sesame', env: [{ name: 'A', value: 'hidden' }], text: 'open-sesame' },
+    }
+    recorder.tapFor('a', 'A').current?.({ at: 1, direction: 'send', message })
+    const kept = JSON.stringify(recorder.frames.get(1))
+    assert.doesNotMatch(kept, /sesam|hidden/)
+    assert.match(kept, /•••/)
+  })
+
+  it('shows no secret that became known after the message', () => {
+    const secrets = new SecretRegistry()
+    const recorder = new ProtocolRecorder(secrets)
+    recorder.isOn = true
+    recorder
+      .tapFor('a', 'A')
+      .current?.({ at: 1, direction: 'send', message: { method: 'x', params: 'later-secret' } })
+    secrets.add('later-secret')
+    assert.doesNotMatch(recorder.jsonOf(recorder.frames.get(1)!), /later-secret/)
+  })
+
+  it('records a part of a message that is too long, with the id and method after it', () => {
+    const recorder = new ProtocolRecorder(new SecretRegistry())
+    recorder.isOn = true
+    const tap = recorder.tapFor('a', 'A').current
+    tap?.({
+      at: 1,
+      direction: 'send',
+      message: { params: { text: 'word '.repeat(1e6) }, method: 'x', id: 5 },
+    })
+    tap?.({ at: 2, direction: 'receive', message: { id: 5, result: {} } })
+    const frame = recorder.frames.get(1)!
+    assert.equal(frame.isCut, true)
+    assert.ok(frame.json.length < 150_000)
+    JSON.parse(frame.json)
+    assert.equal(recorder.frames.get(2)?.method, 'x')
+    assert.equal(recorder.frames.get(2)?.isCut, false)
+  })
+})

@@ -1,7 +1,7 @@
 /** Agents' changes from the window's tracker, of all sessions or of one, to be kept or undone. */
 import { basename } from 'node:path'
 import type { FileChange, Roots } from '../acp/model.ts'
-import { forEachConcurrent } from '../common/async.ts'
+import { forEachConcurrent, KeyedQueue } from '../common/async.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Event } from '../common/event.ts'
 import type { FileText } from '../editor/diff-texts.ts'
@@ -537,6 +537,8 @@ export class SessionChanges extends ChangeScope {
   #before: Promise<unknown> = Promise.resolve()
   /** Changes that tool calls reported and that the tracker doesn't have yet: their paths are checked first. */
   readonly #reports = new Set<Promise<void>>()
+  /** Reports about a file are applied in the order in which the agent sent them, however long a check of the path takes. */
+  readonly #ofPath = new KeyedQueue()
 
   constructor(tracker: ChangeTracker, session: string, roots: Roots) {
     super(tracker, session)
@@ -683,15 +685,22 @@ export class SessionChanges extends ChangeScope {
     }
     for (const path of named) if (!byPath.has(path)) add(path, reported)
     const author = { ...this.#author(), toolCallId: reported.toolCallId }
+    let last: Promise<unknown> = Promise.resolve()
     for (const [path, changes] of byPath) {
-      try {
-        const file = await this.#guard.check(path)
-        if (!file.inside) continue
-        this.tracker.files.alias(file.realPath, [file.path, ...file.aliases])
-        await this.tracker.turns.tool(file.realPath, author, changes)
-      } catch (error) {
-        this.tracker.shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`)
-      }
+      const before = last
+      last = this.#ofPath.run(path, () => before.then(() => this.#toolOn(path, author, changes)))
+    }
+    await last
+  }
+
+  async #toolOn(path: string, author: AgentAuthor, changes: readonly ToolChange[]): Promise<void> {
+    try {
+      const file = await this.#guard.check(path)
+      if (!file.inside) return
+      this.tracker.files.alias(file.realPath, [file.path, ...file.aliases])
+      await this.tracker.turns.tool(file.realPath, author, changes)
+    } catch (error) {
+      this.tracker.shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`)
     }
   }
 

@@ -115,7 +115,7 @@ export class AgentTurns {
         const original = originalState(now, first)
         if (original === undefined) {
           // a search for changes will find the previous content
-          if (first.begun && first.change?.operation === 'delete')
+          if (first.begun && first.change && now.attributes.type === 'absent')
             this.#attribution.claim(key, author, reported)
           return
         }
@@ -128,7 +128,7 @@ export class AgentTurns {
       const name = () => {
         const named = this.#attribution.nameChanges(key, this.#files.get(key)!, now, first.toolCallId)
         if (!named) return
-        this.#files.set(key, named)
+        this.#disk.correct(key, named)
         isNamed = true
       }
       name()
@@ -174,9 +174,13 @@ export class AgentTurns {
       const isState = typeof before === 'object' && before !== null
       if (file && isState && !unsure && !isLate) this.#followTo(before, file, author)
       if (file) {
-        const corrected = isState && !unsure && this.#attribution.startFrom(key, file, before, author)
+        // of what wasn't reported, any turn that was running may be the author
+        const turns = working.flatMap(([, turn]) => turn.author.turns)
+        const possible = turns.length > 0 ? { turns } : author
+        const corrected =
+          isState && !unsure && this.#attribution.startFrom(key, file, before, author, possible)
         if (corrected) {
-          this.#files.set(key, corrected)
+          this.#disk.correct(key, corrected)
           this.#files.save(key, corrected, true)
         }
         return await this.#disk.attribute(
@@ -200,9 +204,9 @@ export class AgentTurns {
       const others = turns.flatMap(([, turn]) => turn.author.turns)
       const all = isLate ? [...author.turns, ...others] : others.length > 0 ? others : author.turns
       const original = tracked.clone()
-      await this.#disk.noteConflict(key, original, now)
       const by = { turns: all, uncertain: true } as const
       const edits = this.#attribution.applyClaims(key, tracked, now)
+      await this.#disk.noteConflict(key, original, now, edits)
       // a tool call may report the change later
       if (tracked.edit(now, by)) edits.push({ state: now, by, how: 'seen' })
       this.#attribution.note(key, tracked, original, tracked, edits)

@@ -5,7 +5,14 @@ import { expectedText, originalText, othersPart } from '../../editor/diff-texts.
 import { sameButEnds } from '../../editor/text.ts'
 import type { Moment } from '../model/change-time.ts'
 import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from '../model/change-versions.ts'
-import { type Claim, FilePast, type PastEdit, reportedText, type ToolChange } from '../model/file-past.ts'
+import {
+  type Claim,
+  FilePast,
+  type PastEdit,
+  reportedText,
+  type ToolChange,
+  textBeforeDeletion,
+} from '../model/file-past.ts'
 import { type FileState, sameState, textState } from '../model/file-state.ts'
 import type { TrackedFile } from '../model/tracked-file.ts'
 import type { ReadState } from './folder-scan.ts'
@@ -155,10 +162,10 @@ export class Attribution {
   /** Attributes to the tool calls the parts of the change that they reported. Returns these parts. */
   applyClaims(key: string, file: TrackedFile, now: FileState): PastEdit[] {
     const claims = this.#claims.get(key) ?? []
-    return claims.flatMap(claim => (claim.applied ? [] : this.#applyClaim(file, now, claim)))
+    return claims.flatMap(claim => (claim.applied ? [] : this.#applyClaim(key, file, now, claim)))
   }
 
-  #applyClaim(file: TrackedFile, now: FileState, claim: Claim): PastEdit[] {
+  #applyClaim(key: string, file: TrackedFile, now: FileState, claim: Claim): PastEdit[] {
     const { change, author } = claim
     if (!change) return []
     const edit = (state: FileState, by: Author, how: PastEdit['how']): PastEdit[] =>
@@ -168,6 +175,12 @@ export class Attribution {
       return claim.applied ? edit(now, author, 'known') : []
     }
     const { attributes } = now
+    if (attributes.type === 'absent') {
+      const known = this.#pasts.get(key)?.flatMap(({ texts }) => texts) ?? []
+      const written = textBeforeDeletion(claim, file.state, known)
+      claim.applied = written !== undefined
+      return written === undefined ? [] : edit({ ...file.state, text: written }, author, 'known')
+    }
     if (attributes.type !== 'text') return []
     const expected = reportedText(claim, file.text, now.text)
     if (expected === undefined) return []
@@ -246,6 +259,11 @@ export class Attribution {
     past.add(file, edits, isBehind)
   }
 
+  /** The file before it was deleted or emptied, with what was reported since; `undefined` if it isn't known. A copy. */
+  beforeEmptied(key: string, file: TrackedFile): TrackedFile | undefined {
+    return this.#past(key, file)?.beforeEmptied()
+  }
+
   #past(key: string, file: TrackedFile): FilePast | undefined {
     const past = this.#pasts.get(key)?.at(-1)
     return past?.isOf(file) ? past : undefined
@@ -306,7 +324,7 @@ export class Attribution {
       if (claim.toolCallId !== toolCallId || claim.applied) continue
       const known = pasts.flatMap(({ texts }) => texts)
       let named: TrackedFile | undefined
-      for (const past of pasts) named ??= past.name(claim, current, now)
+      for (const past of pasts) named ??= past.name(claim, current, now, known)
       named ??= first?.nameBefore(claim, current, known)
       if (!named) continue
       current = named
@@ -334,8 +352,14 @@ export class Attribution {
    * Sets the file's state at the start of the turn: a difference between that state and the turn's first report belongs to the turn.
    * Returns the corrected file, or `undefined` if there is no difference.
    */
-  startFrom(key: string, file: TrackedFile, before: FileState, author: AgentAuthor): TrackedFile | undefined {
-    return this.#pasts.get(key)?.[0]?.startFrom(before, file, author)
+  startFrom(
+    key: string,
+    file: TrackedFile,
+    before: FileState,
+    author: AgentAuthor,
+    possible: AgentAuthor,
+  ): TrackedFile | undefined {
+    return this.#pasts.get(key)?.[0]?.startFrom(before, file, author, possible)
   }
 
   /** The file isn't tracked anymore. */
@@ -364,6 +388,8 @@ export function originalState(
   const { type } = now.attributes
   if (type !== 'text' && type !== 'absent') return done ? undefined : now
   if (!change) return done ? undefined : now
+  // it was there, and is gone before anyone looked
+  if (type === 'absent' && begun && change.operation === 'modify' && change.oldText) return undefined
   // the tool empties the file before it writes the new text, so the final text isn't known yet
   const isEmptied = begun && !done && type === 'text' && now.text === ''
   const isWritten = change.operation !== 'add' && change.operation !== 'delete'

@@ -9,7 +9,7 @@ import { mergeLines, splitLines, withLineEndsOf } from '../../editor/line-edits.
 import { sameButEnds } from '../../editor/text.ts'
 import { latestChange } from '../model/change-time.ts'
 import type { Author } from '../model/change-versions.ts'
-import type { PastEdit } from '../model/file-past.ts'
+import { type PastEdit, withEdits } from '../model/file-past.ts'
 import { type FileState, sameState } from '../model/file-state.ts'
 import type { TrackedFile } from '../model/tracked-file.ts'
 import type { UnsavedEdits } from '../model/unsaved-edits.ts'
@@ -158,6 +158,12 @@ export class DiskChanges extends Owner {
     if (!this.#attribution.clientWrite(key) && !this.#renaming.has(key)) await this.check(key, file)
   }
 
+  /** What became known of the file's past changes it: this is the file with its right authors. */
+  correct(key: string, file: TrackedFile): void {
+    this.#files.set(key, file)
+    this.#unsaved.correctEmptied(key, this.#attribution.beforeEmptied(key, file))
+  }
+
   /** Reads the file, and attributes its changes. */
   async check(key: string, file: TrackedFile): Promise<void> {
     const now = await this.#reader.readWhole(file)
@@ -203,7 +209,7 @@ export class DiskChanges extends Owner {
     const edits = isOtherText && typed !== undefined ? editSaved(file, typed, now.text) : []
     edits.push(...this.#attribution.applyClaims(key, file, now))
     const by = this.#attribution.authorOf(key, file, now, { otherwise, isGits, changed: latest })
-    await this.noteConflict(key, before, now)
+    await this.noteConflict(key, before, now, edits)
     const mayBringBack = mayBeBack || by === 'user'
     if (file.editOnDisk(now, by, mayBringBack))
       edits.push({ state: now, by, how: isGits ? 'known' : 'seen', onDisk: { mayBringBack } })
@@ -212,8 +218,16 @@ export class DiskChanges extends Owner {
     this.#files.save(key, file, edits.length > 0)
   }
 
-  /** The file changed on disk. Its document may have unsaved changes that are based on the previous content. */
-  async noteConflict(key: string, before: TrackedFile, now: FileState): Promise<void> {
+  /**
+   * The file changed on disk. Its document may have unsaved changes that are based on the previous content. `edits`: what is known of
+   * the changes from `before` to `now`.
+   */
+  async noteConflict(
+    key: string,
+    before: TrackedFile,
+    now: FileState,
+    edits: readonly PastEdit[] = [],
+  ): Promise<void> {
     if (before.text === now.text) return
     if (!this.#files.isUnsavedElsewhere(before.path)) this.#elsewhere.delete(key)
     else if (!this.#elsewhere.has(key)) this.#elsewhere.set(key, { isReported: false })
@@ -221,8 +235,9 @@ export class DiskChanges extends Owner {
     const isEmptied = now.text === '' && this.#unsaved.beingSaved(key) !== undefined
     if (!isEmptied && !this.#files.document(before.path)?.isDirty()) return
     const begunFrom = await this.#unsaved.begunFrom(this.#files.keysOf(before.path))
-    if (begunFrom === undefined || !sameButEnds(begunFrom, now.text))
-      this.#unsaved.changedOnDisk(key, before, now, begunFrom)
+    if (begunFrom !== undefined && sameButEnds(begunFrom, now.text)) return
+    const written = edits.filter(({ state }) => state.text !== '')
+    this.#unsaved.changedOnDisk(key, withEdits(before, written), now, begunFrom ?? before.text)
   }
 
   /**

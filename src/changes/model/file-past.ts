@@ -133,7 +133,7 @@ export class FilePast {
 
   /** Computes the file again from all known edits. */
   #again(): TrackedFile {
-    return this.#become(this.#edits.reduce(made, this.#start.clone()))
+    return this.#become(withEdits(this.#start, this.#edits))
   }
 
   /** No later report is about the last change. */
@@ -147,11 +147,22 @@ export class FilePast {
    * isn't known.
    */
   takeEmptied(): TrackedFile | undefined {
-    const isEmpty = ({ state }: PastEdit) => state.text === ''
-    const at = this.#edits.findLastIndex(one => !isEmpty(one)) + 1
-    if (at === this.#edits.length || this.#before(at).text === '') return undefined
+    const at = this.#emptiedAt()
+    if (at === undefined) return undefined
     this.#edits.splice(at)
     return this.#again()
+  }
+
+  /** The file before it was deleted or emptied, with what was reported since; `undefined` if it isn't known. A copy. */
+  beforeEmptied(): TrackedFile | undefined {
+    const at = this.#emptiedAt()
+    return at === undefined ? undefined : withEdits(this.#start, this.#edits.slice(0, at))
+  }
+
+  /** The index of the edit that deleted or emptied the file, if it still is. */
+  #emptiedAt(): number | undefined {
+    const at = this.#edits.findLastIndex(({ state }) => state.text !== '') + 1
+    return at === this.#edits.length || this.#before(at).text === '' ? undefined : at
   }
 
   /**
@@ -169,14 +180,15 @@ export class FilePast {
 
   /**
    * A tool call reports a change that was seen or saved before. Returns the file with the tool call as its author, the file itself
-   * if the user has kept that change since, or `undefined` if it isn't there. `now`: the file on disk.
+   * if the user has kept that change since, or `undefined` if it isn't there. `now`: the file on disk. `known`: the texts that the
+   * file had.
    */
-  name(claim: Claim, file: TrackedFile, now: FileState): TrackedFile | undefined {
+  name(claim: Claim, file: TrackedFile, now: FileState, known: readonly string[]): TrackedFile | undefined {
     const isLast = this.isOf(file)
     for (const [at, edit] of this.#edits.entries()) {
       const before = this.#before(at)
       let text: string | undefined
-      if (edit.how === 'seen') text = seenPart(claim, before, edit.state)
+      if (edit.how === 'seen') text = seenPart(claim, before, edit.state, known)
       else if (edit.how === 'saved' && edit.state.attributes.type === 'text') {
         const was = splitLines(before.text)
         const isSure = isLast && at === this.#edits.length - 1 && now.text === edit.state.text
@@ -229,10 +241,18 @@ export class FilePast {
     return corrected
   }
 
-  /** The file was like this when the turn began. Returns the file that follows, or `undefined` if that is no news. */
-  startFrom(before: FileState, file: TrackedFile, { turns }: AgentAuthor): TrackedFile | undefined {
+  /**
+   * The file was like this when the turn of `author` began. `possible`: the authors of what wasn't reported. Returns the file that
+   * follows, or `undefined` if that is no news.
+   */
+  startFrom(
+    before: FileState,
+    file: TrackedFile,
+    author: AgentAuthor,
+    { turns }: AgentAuthor,
+  ): TrackedFile | undefined {
     const by = this.#assumed
-    if (!by || this.isFinal || !sharesTurn(by, { turns })) return undefined
+    if (!by || this.isFinal || !sharesTurn(by, author)) return undefined
     this.isFinal = true
     if (before.attributes.type !== 'text' || file.attributes.type !== 'text') return undefined
     // an agent that overwrites a file may report it as new
@@ -266,7 +286,8 @@ export class FilePast {
       return
     }
     const before = this.#before(at).attributes
-    const attributes = before.type === 'text' && edit.how === 'saved' ? before : edit.state.attributes
+    const isOfBefore = edit.how === 'saved' || edit.state.attributes.type === 'absent'
+    const attributes = before.type === 'text' && isOfBefore ? before : edit.state.attributes
     const state = { text, attributes }
     const previous = this.#edits[at - 1]
     // a tool call may report hundreds of changes
@@ -274,6 +295,11 @@ export class FilePast {
     else this.#edits.splice(at, 0, { state, by, how: 'known' })
     this.#trim()
   }
+}
+
+/** A copy of the file with these edits. */
+export function withEdits(file: TrackedFile, edits: readonly PastEdit[]): TrackedFile {
+  return edits.reduce(made, file.clone())
 }
 
 function made(file: TrackedFile, { state, by, onDisk }: PastEdit): TrackedFile {
@@ -325,11 +351,33 @@ export function reportedText(
   return mergeLines(splitLines(without), splitLines(before), splitLines(after))?.join('')
 }
 
+/**
+ * The text that a tool call has written to a file that was gone when anyone looked; `undefined` if that is unknown. `known`: the texts
+ * that the file had, which were seen.
+ */
+export function textBeforeDeletion(
+  { change, patch, done }: Claim,
+  before: FileState,
+  known: readonly string[],
+): string | undefined {
+  if (!done || change?.operation !== 'modify' || before.attributes.type !== 'text') return undefined
+  const text = expectedText(change, before.text, patch)
+  // the user has undone it before the deletion
+  return text === undefined || known.includes(text) ? undefined : text || undefined
+}
+
 /** The text with only the reported change, if that is a part of a change that was seen; `undefined` if it isn't. */
-function seenPart({ change, patch, begun }: Claim, before: FileState, after: FileState): string | undefined {
+function seenPart(
+  claim: Claim,
+  before: FileState,
+  after: FileState,
+  known: readonly string[],
+): string | undefined {
+  const { change, patch, begun } = claim
   if (!begun || !change) return undefined
   if (change.operation === 'delete')
     return after.attributes.type === 'absent' && before.attributes.type !== 'absent' ? after.text : undefined
+  if (after.attributes.type === 'absent') return textBeforeDeletion(claim, before, known)
   if (after.attributes.type !== 'text') return undefined
   const expected = reportedText({ change, patch }, before.text, after.text)
   if (expected === undefined || expected === before.text) return undefined

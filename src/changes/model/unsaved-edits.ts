@@ -97,10 +97,15 @@ export class UnsavedEdits {
   }
 
   /** The file changed on disk. `loaded`: the text that the document's unsaved changes are based on. */
-  changedOnDisk(key: string, before: TrackedFile, now: FileState, loaded = before.text): void {
+  changedOnDisk(key: string, before: TrackedFile, now: FileState, loaded: string): void {
     if (!this.#stale.has(key)) this.#stale.set(key, { loaded, isReported: false })
     if (now.text !== '') this.#emptied.delete(key)
     else if (before.text !== '' || !this.#emptied.has(key)) this.#emptied.set(key, before)
+  }
+
+  /** An agent reported changes that it had made before the file was deleted or emptied. `before`: the file with these changes. */
+  correctEmptied(key: string, before: TrackedFile | undefined): void {
+    if (before && this.#emptied.has(key)) this.#emptied.set(key, before)
   }
 
   /** The hashes of contents that files before unsaved changes refer to. */

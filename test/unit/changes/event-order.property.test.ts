@@ -56,7 +56,12 @@ type LineEnds = readonly [file: string, reported: string]
 const LINES = Array.from({ length: 14 }, (_, i) => `line ${i}\n`)
 
 /** Who changed which line, after everything has arrived. */
-type End = 'stays' | 'is deleted' | 'is deleted, and that is reported' | 'is saved after that'
+type End =
+  | 'stays'
+  | 'is deleted'
+  | 'is deleted, and that is reported'
+  | 'is saved after that'
+  | 'is saved after the turn'
 
 async function play(
   deeds: readonly Deed[],
@@ -178,11 +183,11 @@ async function play(
       if (looks[i] === 'tree') await look()
     }
     if (ends !== 'stays') {
-      // a change that nothing has seen can't be named
-      await look()
-      const isReported = ends !== 'is deleted'
+      // a command's change that nothing has seen can't be known
+      if (deeds.some(one => one.by === 'agent' && one.reported !== 'whole')) await look()
+      const isReported = ends !== 'is deleted' && ends !== 'is saved after the turn'
       const unsaved = `${on()}unsaved\n`
-      if (ends === 'is saved after that') {
+      if (ends.startsWith('is saved')) {
         editor.reload()
         await tracker.files.run(path, async () => {})
         await type(unsaved)
@@ -204,6 +209,9 @@ async function play(
     await arrive(Number.POSITIVE_INFINITY)
     await look()
     for (const one of both) await one.endTurn()
+    if (ends === 'is saved after the turn')
+      await editor.save(path, isSeenFirst[deeds.length] ? () => tracker.disk.refresh() : undefined)
+    await tracker.disk.refresh()
     const scope = new ChangeScope(tracker)
     // one change of all lines: of what one turn reported, only the last is known
     const authorOf = ({ uncertain, toolCallId }: { uncertain?: true; toolCallId?: string }) =>
@@ -250,11 +258,16 @@ describe('what changed in a turn (property)', () => {
           'is deleted',
           'is deleted, and that is reported',
           'is saved after that',
+          'is saved after the turn',
         ),
         fc.boolean(),
         fc.constantFrom<LineEnds>(['\n', '\n'], ['\r\n', '\r\n'], ['\r\n', '\n']),
         timing,
         async (deeds, ends, isTracked, lineEnds, given) => {
+          // a report after a decision and the deletion comes too late to name what the user saves after the turn
+          fc.pre(
+            ends !== 'is saved after the turn' || deeds.every(({ by }) => by !== 'keep' && by !== 'revert'),
+          )
           assert.deepEqual(
             await play(deeds, ends, isTracked, lineEnds, given),
             await play(deeds, ends, isTracked, lineEnds, PROMPT),

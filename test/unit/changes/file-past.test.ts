@@ -26,7 +26,7 @@ describe('what happened to a file', () => {
         }
         const author = { turns, toolCallId }
         const claim = { toolCallId, author, change, begun: true, done: true, applied: false }
-        file = past.name(claim, file, now)!
+        file = past.name(claim, file, now, past.texts)!
       }
       assert.equal(file.text, now.text)
       const authors = file.hunks(() => true).flatMap(hunk => hunk.authors)

@@ -27,13 +27,21 @@ class World {
   /** Called before the user answers. */
   beforeAnswer = () => {}
   asked = 0
+  /** Called before the path of a reported file is checked, once. */
+  beforeCheck: (() => Promise<void>) | undefined
   /** how often the agent was refused because another kind of editor has unsaved changes */
   refused = 0
   #calls = 0
 
   constructor(text: string) {
     writeFileSync(this.path, text)
-    const shared = filesShared({ documents: this.editor, fileSystem: disk })
+    const realpath = async (path: string) => {
+      const before = this.beforeCheck
+      this.beforeCheck = undefined
+      await before?.()
+      return disk.realpath(path)
+    }
+    const shared = filesShared({ documents: this.editor, fileSystem: { ...disk, realpath } })
     this.tracker = new ChangeTracker({ files: shared, store: new MemoryStore() })
     this.editor.tracker = this.tracker
     const roots = { cwd: this.root, additionalDirectories: [] }
@@ -130,6 +138,32 @@ describe('unsaved changes of a file that an agent writes', () => {
     world = new World('one\ntwo\nthree\n')
   })
   afterEach(() => world.dispose())
+
+  it('are saved without the lines of an agent that deletes the file, whose reports are late', async () => {
+    const before = (await world.tracker.reader.stateOf(world.path))!
+    world.changes.beginTurn(1, () => true)
+    world.writeSilently('ONE\ntwo\nthree\n')
+    world.type('ONE\ntwo\nthree\nmine\n')
+    rmSync(world.path)
+    // the path of the first report takes longer to check than that of the second
+    world.beforeCheck = async () => {
+      for (let i = 0; i < 50; i++) await disk.realpath(world.root)
+    }
+    const change = { operation: 'modify' as const, path: world.path, oldText: 'one\n', newText: 'ONE\n' }
+    const report = (done: boolean) =>
+      world.changes.tool({ toolCallId: 'late', begun: true, done }, [{ changes: [change] }], [])
+    await Promise.all([report(false), report(true)])
+    await world.changes.noticed([{ path: world.path, before }], 1)
+    const [deleted] = world.changes.list()
+    assert.deepEqual([deleted?.status, deleted?.removed, deleted?.uncertain], ['deleted', 3, 'some'])
+    await world.changes.endTurn()
+    await world.editor.save(world.path)
+    await world.settled()
+    const [saved] = world.changes.list()
+    assert.deepEqual([saved?.added, saved?.removed, saved?.uncertain], [1, 1, undefined])
+    await world.revert()
+    assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
+  })
 
   it("aren't the agent's, nor reverted, if it writes other lines through the client", async () => {
     world.type('one\ntwo\nthree\nmine\n')

@@ -36,6 +36,7 @@ export function appCommands(platform: Platform, services: AppServices) {
   const recordedName = (agentId: string) =>
     agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId
   return {
+    [CommandId.showQuestion]: () => services.attention.show(),
     [CommandId.manageAgents]: () => manageAgents.open(),
     ...mcpCommands(all),
     ...backgroundCommand({ ...all, open: session => openPicked(all, session) }),

@@ -7,6 +7,7 @@ import { redactedStore } from '../sessions/open-session.ts'
 import { SessionIndicators } from '../sessions/session-indicators.ts'
 import { offerWhenNone } from './agents/agent-offers.ts'
 import { ManageAgents } from './agents/manage-agents.ts'
+import { Attention } from './attention.ts'
 import { Decisions } from './changes/decisions.ts'
 import { offerMerges } from './changes/merge-unsaved.ts'
 import { CommandContext } from './commands/command-context.ts'
@@ -37,6 +38,7 @@ import type { ProcessScope } from './process-scope.ts'
 import type { SessionWindow } from './session-window.ts'
 import type { SessionsScope } from './sessions-scope.ts'
 import { Sounds } from './sounds.ts'
+import { StatusBar } from './status-bar.ts'
 import { WindowSessions } from './window-sessions.ts'
 import { WindowWorktrees } from './window-worktrees.ts'
 import { watchUnusedWorktrees } from './worktrees/watch-unused-worktrees.ts'
@@ -269,10 +271,13 @@ export function createWindowScope(
   const inspector = own.add(
     new InspectorPage({ workbench, pageFocus, log, manager, recorder: process.recorder }),
   )
+  own.add(new StatusBar(workbench, surfaces, indicators, worktrees))
+  const attention = own.add(new Attention({ workbench, surfaces, manager, sideBar, windows }))
   const chatTools = own.add(new ChatTools({ workbench, editorTools: process.editorTools, files }))
   return {
     ...listed,
     ...{
+      attention,
       chatTools,
       comparePage,
       comparisons,

@@ -64,6 +64,8 @@ export interface Workbench extends WindowState {
   activeFile(): Promise<string | undefined>
   /** Runs a command of Parley or of the editor. */
   execute(command: string, ...args: unknown[]): Promise<unknown>
+  /** Shows Parley's item in the status bar, or hides it. */
+  showStatusItem(item: StatusItem | undefined): void
   /** Sets a context key, on which keybindings and menus depend. */
   setContext(key: string, value: unknown): Promise<unknown>
   copy(text: string): Promise<void>
@@ -84,6 +86,18 @@ export interface Workbench extends WindowState {
   openExternal(url: string): Promise<void>
 }
 
+/** An item in the status bar. */
+export interface StatusItem {
+  /** may contain codicons: `$(bell)` */
+  text: string
+  /** what a screen reader says */
+  label: string
+  tooltip: string
+  command: string
+  /** in the color of a warning */
+  attention: boolean
+}
+
 /** Messages and questions outside of the webviews. Texts are plain: links in them aren't active. */
 export interface Dialogs {
   /** Notifications. Each resolves to the chosen button, `undefined` without an answer. */
@@ -94,6 +108,11 @@ export interface Dialogs {
   readonly onDidAsk: Event<boolean>
   /** A modal dialog with a Cancel button. Resolves to the chosen button, `undefined` for Cancel. */
   confirm(text: string, options: { detail?: string }, ...buttons: string[]): Promise<string | undefined>
+  /**
+   * A notification that stays until the user has chosen, closes it, or `over` aborts. Resolves to the position of the choice, of which the
+   * first is for a click that names none; `undefined` without one.
+   */
+  notify(text: string, choices: readonly string[], over: AbortSignal): Promise<number | undefined>
   /** A text in the status bar, for some seconds. `action`: a command that a click on it runs. */
   showStatus(text: string, action?: { label: string; command: string }): Disposable
   /** Lets the user choose one item. `active`: the initially selected item. `undefined`: canceled. */

@@ -5,6 +5,7 @@ import { AGENT_ICON, iconAndColor, isCodicon } from '../common/agent-icon.ts'
 import { Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { OFFER_UNDO_MS } from '../common/limits.ts'
+import { notify } from './notifications.ts'
 import { withCancellation } from './with-cancellation.ts'
 
 /** How long a text stays in the status bar, in milliseconds. */
@@ -26,6 +27,7 @@ export const dialogs: Dialogs = {
       asked.fire(false)
     }
   },
+  notify,
   showStatus(text, action) {
     // names of files may contain what looks like an icon
     const plain = text.replaceAll('$(', '\\$(')

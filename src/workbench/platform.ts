@@ -25,6 +25,7 @@ import {
   VsCodeSettings,
   workspaceTrust,
 } from './settings.ts'
+import { VsCodeStatusItem } from './status-item.ts'
 import { createVsCodeWorkbench } from './vscode-workbench.ts'
 import { VsCodeWindowState } from './window-state.ts'
 import { windowStorage } from './window-storage.ts'
@@ -68,6 +69,7 @@ export function createPlatform(
       proposals,
       comments,
       mentions: own.add(new MentionSearch(storage.workspace)),
+      statusItem: own.add(new VsCodeStatusItem()),
       userFolder: userFolder(context),
       extensionUri,
       state,

@@ -15,6 +15,7 @@ import { capture, followActiveContext, takeCode, takeDropped, takePath } from '.
 import type { MentionSearch } from './mentions/search.ts'
 import { askOutside, editorSources } from './mentions/sources.ts'
 import { onDidChangeSetting, openSetting, updateSetting } from './settings.ts'
+import type { VsCodeStatusItem } from './status-item.ts'
 import { openTab } from './webviews/panels.ts'
 import type { VsCodeWindowState } from './window-state.ts'
 
@@ -27,6 +28,7 @@ export interface VsCodeWorkbenchOptions {
   proposals: Proposals
   comments: CommentThreads
   mentions: MentionSearch
+  statusItem: VsCodeStatusItem
   /** the folder of VS Code's default profile, whichever is used; in a remote window, that of the remote machine */
   userFolder: string
 }
@@ -70,6 +72,7 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
       return uri?.scheme === 'file' ? uri.fsPath : undefined
     },
     execute: async (command, ...args) => vscode.commands.executeCommand(command, ...args),
+    showStatusItem: item => options.statusItem.show(item),
     setContext: async (key, value) => vscode.commands.executeCommand('setContext', key, value),
     async focusWindow(uri) {
       if (uri === '' || vscode.env.uiKind === vscode.UIKind.Web) return false

@@ -4,7 +4,6 @@ import type { Platform } from '../app/platform.ts'
 import type { DisposableStore } from '../common/disposable.ts'
 import { sessionOfKey } from '../common/session-key.ts'
 import { recordedTitle, titleOf } from '../sessions/session-title.ts'
-import { Attention } from './attention.ts'
 import { ChangeDecorations } from './changes/change-decorations.ts'
 import { ChangeEditors, followUserEdits } from './changes/change-editors.ts'
 import { OldTexts } from './changes/old-texts.ts'
@@ -19,7 +18,7 @@ import { AgentHighlights } from './editor/agent-highlights.ts'
 import type { Proposals } from './editor/diffs.ts'
 import { PlanEditors } from './editor/plan-editors.ts'
 import { noticeLocalSettings } from './local-settings-notice.ts'
-import { StatusBar } from './status-bar.ts'
+import { answerNotification } from './notifications.ts'
 
 /** Creates VS Code's own views: changes in editors and Source Control, notifications, the status bar. */
 export function createWorkbenchServices(
@@ -33,7 +32,7 @@ export function createWorkbenchServices(
     const { answerEditableDiff } = await import('./changes/editable-diffs.ts')
     await answerEditableDiff(accept, uri)
   }
-  const { tracker, manager, surfaces, indicators, records, nameOf } = services
+  const { tracker, manager, surfaces, records, nameOf } = services
   own.add(noticeLocalSettings(storage, platform.settings))
   own.add(followUserEdits(tracker))
   const changeEditors = own.add(new ChangeEditors(tracker, key => manager.changesOf(key), log))
@@ -48,8 +47,6 @@ export function createWorkbenchServices(
   const oldTexts = own.add(new OldTexts(tracker, cursor))
   own.add(new ChangeDecorations(tracker, cursor, lensCommands, ContextKey))
   own.add(new AgentHighlights(manager))
-  own.add(new StatusBar(surfaces, indicators, services.worktrees))
-  const attention = own.add(new Attention(surfaces, manager, services.sideBar, services.windows))
   const sourceControl = own.add(
     new ChangesSourceControl(tracker, key => {
       const { agentId, sessionId } = sessionOfKey(key)
@@ -88,8 +85,7 @@ export function createWorkbenchServices(
       globalStorage: storage.globalFolder,
       log,
     }),
-    [CommandId.showQuestion]: () => attention.show(),
-    [HiddenCommandId.answerNotification]: (id: unknown, choice: unknown) => attention.answer(id, choice),
+    [HiddenCommandId.answerNotification]: answerNotification,
     ...own.add(new PlanEditors(services.plans)).commands,
     [ProposalId.accept]: (uri: unknown) => answerProposal(true, uri),
     [ProposalId.reject]: (uri: unknown) => answerProposal(false, uri),

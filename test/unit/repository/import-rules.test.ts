@@ -42,7 +42,7 @@ const forbidden: Array<[file: string, imported: string]> = [
   ['src/app/ids.ts', '../workbench/status-bar.ts'],
   ['src/bridge/conversation.ts', 'vscode'],
   ['src/bridge/conversation.ts', '../app/ids.ts'],
-  ['src/workbench/status-bar.ts', '../webview/host/page.ts'],
+  ['src/workbench/status-item.ts', '../webview/host/page.ts'],
   ['src/webview/conversation/main.ts', 'vscode'],
   ['src/webview/conversation/main.ts', 'node:fs'],
   ['src/webview/conversation/main.ts', '../../sessions/session.ts'],
@@ -55,7 +55,7 @@ const forbidden: Array<[file: string, imported: string]> = [
   ['src/agent-host/host.ts', '../sessions/session.ts'],
   ['src/agent-host/host.ts', 'vscode'],
   ['src/acp/connection.ts', '../agent-host/host.ts'],
-  ['src/workbench/status-bar.ts', '../agent-host/host.ts'],
+  ['src/workbench/status-item.ts', '../agent-host/host.ts'],
 ]
 
 /** Imports that the architecture allows, to prove that the rules don't forbid everything. */
@@ -69,8 +69,8 @@ const permitted: Array<[file: string, imported: string]> = [
   ['src/changes/change-tracker.ts', '../editor/files/files.ts'],
   ['src/app/ids.ts', '../sessions/session.ts'],
   ['src/app/ids.ts', '../bridge/history.ts'],
-  ['src/workbench/status-bar.ts', 'vscode'],
-  ['src/workbench/status-bar.ts', '../app/ids.ts'],
+  ['src/workbench/status-item.ts', 'vscode'],
+  ['src/workbench/status-item.ts', '../app/ids.ts'],
   ['src/webview/conversation/main.ts', '../../bridge/conversation.ts'],
   ['src/webview/tools/title.ts', '../../conversation/state.ts'],
   ['src/demo-agent/main.ts', './session.ts'],

@@ -1,10 +1,4 @@
-import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
-import type { ConversationSurfaces } from '../app/conversation/conversation-surface.ts'
-import type { SideBar } from '../app/conversation/side-bar.ts'
-import { ContextKey, HiddenCommandId } from '../app/ids.ts'
-import type { WindowSessions } from '../app/window-sessions.ts'
 import { Owner } from '../common/disposable.ts'
 import { UnavailableError } from '../common/errors.ts'
 import { withoutIcons } from '../common/visible.ts'
@@ -19,8 +13,13 @@ import {
 import { Activities } from '../sessions/session-indicators.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { sessionTitle } from '../sessions/session-title.ts'
+import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import type { SideBar } from './conversation/side-bar.ts'
+import { ContextKey } from './ids.ts'
+import type { WindowSessions } from './window-sessions.ts'
+import type { PickItem, Workbench } from './workbench.ts'
 
-interface RequestItem extends vscode.QuickPickItem {
+interface RequestItem extends PickItem {
   open: OpenSession
   /** absent if the agent reports only that it's waiting */
   requestId?: string
@@ -31,32 +30,33 @@ interface Choice {
   answer: NotificationAnswer
 }
 
+interface AttentionOptions {
+  workbench: Pick<Workbench, 'dialogs' | 'setContext'>
+  surfaces: ConversationSurfaces
+  manager: SessionManager
+  sideBar: Pick<SideBar, 'setWaiting'>
+  windows: Pick<WindowSessions, 'others' | 'onDidChange'>
+}
+
 /**
- * Draws the user's attention to a pending request that isn't visible: with a badge on the view, and a notification with
- * two short answers. It's a progress notification with links, because no other kind can be closed when the request is
- * over.
+ * Draws the user's attention to a pending request that isn't visible: with a badge on the view, and a notification with two short answers.
  */
 export class Attention extends Owner {
+  readonly #workbench: AttentionOptions['workbench']
   readonly #surfaces: ConversationSurfaces
   readonly #activities: Activities
-  /** actions of the links in visible notifications, by id */
-  readonly #notifications = new Map<string, (choice: unknown) => void>()
 
-  constructor(
-    surfaces: ConversationSurfaces,
-    manager: SessionManager,
-    view: SideBar,
-    windows: Pick<WindowSessions, 'others' | 'onDidChange'>,
-  ) {
+  constructor({ workbench, surfaces, manager, sideBar, windows }: AttentionOptions) {
     super()
+    this.#workbench = workbench
     this.#surfaces = surfaces
     const activities = this.register(new Activities(manager))
     this.#activities = activities
     const update = () => {
       const waiting = activities.count('requires_action')
       const elsewhere = windows.others().filter(({ indicator }) => indicator === 'waiting').length
-      view.setWaiting(waiting, elsewhere)
-      void vscode.commands.executeCommand('setContext', ContextKey.questionWaits, waiting > 0)
+      sideBar.setWaiting(waiting, elsewhere)
+      void workbench.setContext(ContextKey.questionWaits, waiting > 0)
     }
     this.register(activities.onDidChange(update))
     this.register(windows.onDidChange(update))
@@ -65,45 +65,16 @@ export class Attention extends Owner {
         manager,
         isSeen: open => surfaces.showing(open)?.isVisible ?? false,
         onDidChangeVisibility: surfaces.onDidChangeVisibility,
-        call: (open, question, over) => this.#notify(open, question, over),
+        call: async (open, question, over) => {
+          const choices = choicesOf(question)
+          const labels = choices.map(({ label }) => label)
+          const chosen = await workbench.dialogs.notify(textOf(open, question), labels, over)
+          return chosen === undefined ? undefined : choices[chosen]?.answer
+        },
         reveal: (open, requestId) => surfaces.reveal(open, requestId),
-        tooLate: () =>
-          void vscode.window.showInformationMessage(l10n.t('This request was already answered.')),
+        tooLate: () => void workbench.dialogs.info(l10n.t('This request was already answered.')),
       }),
     )
-  }
-
-  /** Handles a click on a link of a notification: the notification's id, and the index of the link. */
-  answer(notification: unknown, choice: unknown): void {
-    if (typeof notification === 'string') this.#notifications.get(notification)?.(choice)
-  }
-
-  #notify(
-    open: OpenSession,
-    question: RequestSummary | undefined,
-    over: AbortSignal,
-  ): Promise<NotificationAnswer | undefined> {
-    const id = randomUUID()
-    const choices = choicesOf(question)
-    const title = `${textOf(open, question)}  ${choices.map(({ label }, i) => linkTo(label, [id, i])).join(' · ')}`
-    // VS Code uses a string as the label of the button. By default it's "Cancel", which would seem to cancel the request.
-    const cancellable = l10n.t('Dismiss') as unknown as boolean
-    const options = { location: vscode.ProgressLocation.Notification, title, cancellable }
-    return new Promise(resolve => {
-      void vscode.window.withProgress(options, (_progress, dismissed) => {
-        return new Promise<void>(close => {
-          const end = (answer?: NotificationAnswer) => {
-            this.#notifications.delete(id)
-            close()
-            resolve(answer)
-          }
-          this.#notifications.set(id, choice => end(choices[Number(choice)]?.answer ?? 'show'))
-          dismissed.onCancellationRequested(() => end())
-          if (over.aborted) end()
-          else over.addEventListener('abort', () => end(), { once: true })
-        })
-      })
-    })
   }
 
   /** Goes to the pending request; if there are several in any sessions, the user picks one. */
@@ -128,9 +99,9 @@ export class Attention extends Owner {
     const picked =
       others.length === 0
         ? first
-        : await vscode.window.showQuickPick(items, {
+        : await this.#workbench.dialogs.pick(items, {
             title: l10n.t('Pending Requests'),
-            placeHolder: l10n.t('Select a request'),
+            placeholder: l10n.t('Select a request'),
           })
     if (picked) await this.#surfaces.reveal(picked.open, picked.requestId)
   }
@@ -150,8 +121,4 @@ function choicesOf(question: RequestSummary | undefined): Choice[] {
   })
   const show = question?.hasDiff ? l10n.t('Show Diff') : l10n.t('Show')
   return [{ label: show, answer: 'show' }, ...answers]
-}
-
-function linkTo(label: string, args: unknown[]): string {
-  return `[${label}](command:${HiddenCommandId.answerNotification}?${encodeURIComponent(JSON.stringify(args))})`
 }

@@ -1,50 +1,59 @@
 import * as l10n from '@vscode/l10n'
-import * as vscode from 'vscode'
-import type { ConversationSurfaces } from '../app/conversation/conversation-surface.ts'
-import { CommandId } from '../app/ids.ts'
-import type { WindowWorktrees } from '../app/window-worktrees.ts'
 import { Owner } from '../common/disposable.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
 import { needsAnswerText } from '../conversation/requests/pending-text.ts'
 import { isError } from '../sessions/failures.ts'
 import type { SessionIndicators } from '../sessions/session-indicators.ts'
 import { titleOf } from '../sessions/session-title.ts'
+import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import { CommandId } from './ids.ts'
+import type { WindowWorktrees } from './window-worktrees.ts'
+import type { StatusItem, Workbench } from './workbench.ts'
 
 /** Letters of a worktree's name. */
 const MAX_NAME = 24
 
 /** Shows the agent and its activity in the status bar; a click reveals the conversation. */
 export class StatusBar extends Owner {
-  readonly #item: vscode.StatusBarItem
+  readonly #workbench: Pick<Workbench, 'showStatusItem'>
   readonly #surfaces: ConversationSurfaces
   readonly #indicators: SessionIndicators
   readonly #worktrees: WindowWorktrees
+  /** as it's shown */
+  #shown = ''
 
-  constructor(surfaces: ConversationSurfaces, indicators: SessionIndicators, worktrees: WindowWorktrees) {
+  constructor(
+    workbench: Pick<Workbench, 'showStatusItem'>,
+    surfaces: ConversationSurfaces,
+    indicators: SessionIndicators,
+    worktrees: WindowWorktrees,
+  ) {
     super()
+    this.#workbench = workbench
     this.#surfaces = surfaces
     this.#indicators = indicators
     this.#worktrees = worktrees
-    this.#item = this.register(
-      vscode.window.createStatusBarItem('parley.status', vscode.StatusBarAlignment.Right, 100),
-    )
-    this.#item.name = 'Parley'
-    this.register(surfaces.onDidChange(() => this.#update()))
-    this.register(indicators.onDidChange(() => this.#update()))
-    this.register(worktrees.onDidChange(() => this.#update()))
+    for (const { onDidChange } of [surfaces, indicators, worktrees])
+      this.register(onDidChange(() => this.#update()))
     this.#update()
   }
 
   #update(): void {
+    const item = this.#item()
+    const shown = JSON.stringify(item) ?? ''
+    if (shown === this.#shown) return
+    this.#shown = shown
+    this.#workbench.showStatusItem(item)
+  }
+
+  #item(): StatusItem | undefined {
     const { current, phase, failures, agentName } = this.#surfaces.active.controller
     const waiting = this.#indicators.count('waiting')
     const working = this.#indicators.count('running')
     const ended = { done: this.#indicators.count('done'), failed: this.#indicators.count('failed') }
     const hasFailed = [...failures.values()].some(isError)
-    if (phase === 'empty' && !hasFailed && waiting + working + ended.done + ended.failed === 0) {
-      this.#item.hide()
-      return
-    }
+    if (phase === 'empty' && !hasFailed && waiting + working + ended.done + ended.failed === 0)
+      return undefined
     const { icon, word, attention } = describe(phase, hasFailed, waiting, working, ended)
     // the waiting session may not be the displayed one
     const asking = waiting === 1 ? this.#indicators.with('waiting')[0] : undefined
@@ -54,23 +63,22 @@ export class StatusBar extends Owner {
     const worktree = meant && this.#worktrees.of(meant.plan.setup.cwd)
     const branch = worktree?.branch === undefined ? '' : ` (${worktree.branch})`
     const where = worktree ? [l10n.t('Worktree {0}', `${worktree.name}${branch}`)] : []
-    this.#item.text = `$(${icon}) ${name}${worktree ? ` · ${shortened(worktree.name)}` : ''}`
     const label = [`${name}: ${word}`, ...where]
-    this.#item.accessibilityInformation = { label: label.join(', ') }
     const others = othersLine(waiting, working, ended)
-    this.#item.tooltip = [...(title ? [title] : []), ...label, ...others].join('\n')
-    this.#item.command = this.#commandFor(attention, others.length > 0)
-    this.#item.backgroundColor = attention
-      ? new vscode.ThemeColor('statusBarItem.warningBackground')
-      : undefined
-    this.#item.show()
+    return {
+      text: `$(${icon}) ${name}${worktree ? ` · ${shortened(worktree.name)}` : ''}`,
+      label: label.join(', '),
+      tooltip: [...(title ? [title] : []), ...label, ...others].join('\n'),
+      command: commandFor(attention, others.length > 0),
+      attention,
+    }
   }
+}
 
-  /** Goes to what needs the user; if several sessions have something to report, lets the user choose. */
-  #commandFor(attention: boolean, several: boolean): string {
-    if (attention) return CommandId.showQuestion
-    return several ? CommandId.openSession : CommandId.showConversation
-  }
+/** Goes to what needs the user; if several sessions have something to report, lets the user choose. */
+function commandFor(attention: boolean, several: boolean): string {
+  if (attention) return CommandId.showQuestion
+  return several ? CommandId.openSession : CommandId.showConversation
 }
 
 /** There's little space in the status bar. */

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import * as l10n from '@vscode/l10n'
+import * as vscode from 'vscode'
+import { HiddenCommandId } from '../app/ids.ts'
+import type { Dialogs } from '../app/workbench.ts'
+
+/** what the links in visible notifications do, by the notification's id */
+const visible = new Map<string, (choice: unknown) => void>()
+
+/** A progress notification with links, because no other kind can be closed when it's over. */
+export const notify: Dialogs['notify'] = (text, choices, over) => {
+  const id = randomUUID()
+  const title = `${text}  ${choices.map((label, at) => linkTo(label, [id, at])).join(' · ')}`
+  // VS Code uses a string as the label of the button. By default it's "Cancel", which would seem to cancel the request.
+  const cancellable = l10n.t('Dismiss') as unknown as boolean
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable }
+  return new Promise(resolve => {
+    void vscode.window.withProgress(options, (_progress, dismissed) => {
+      return new Promise<void>(close => {
+        const end = (choice?: number) => {
+          visible.delete(id)
+          close()
+          resolve(choice)
+        }
+        visible.set(id, choice => end(choices[Number(choice)] === undefined ? 0 : Number(choice)))
+        dismissed.onCancellationRequested(() => end())
+        if (over.aborted) end()
+        else over.addEventListener('abort', () => end(), { once: true })
+      })
+    })
+  })
+}
+
+/** Handles a click on a link of a notification: the notification's id, and the position of the choice. */
+export function answerNotification(notification: unknown, choice: unknown): void {
+  if (typeof notification === 'string') visible.get(notification)?.(choice)
+}
+
+function linkTo(label: string, args: unknown[]): string {
+  return `[${label}](command:${HiddenCommandId.answerNotification}?${encodeURIComponent(JSON.stringify(args))})`
+}

@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { appCommands } from './app/app-commands.ts'
 import { createAppServices } from './app/app-services.ts'
 import { titleBarCommands } from './app/commands/session-commands.ts'
+import { createEditorServices } from './app/editor-services.ts'
 import type { CommandHandlers } from './app/ids.ts'
 import { reportErrors } from './app/report-errors.ts'
 import { loadOnce } from './common/async.ts'
@@ -19,13 +20,13 @@ export type Services = ReturnType<typeof createServices>
  * and called once, when the first view is shown or the first command runs.
  */
 export function createServices(options: PlatformOptions) {
-  const { own, carry = platform => platform } = options
+  const { own, carry = given => given, carryBack = given => given } = options
   configureTexts()
   const platform = createPlatform(options, () => shown.changeEditors)
   const { workbench, log } = platform
   const carried = carry(platform)
   const app = createAppServices(carried, own)
-  const shown = createWorkbenchServices(platform, app, own)
+  const shown = createWorkbenchServices(platform, app, carryBack(createEditorServices(carried, app)), own)
 
   const handlers = { ...appCommands(carried, app), ...shown.commands }
   const { sideBar, surfaces, tabs, tracker } = app

@@ -1,4 +1,4 @@
-import { CancelledError, messageOf, UnavailableError } from '../common/errors.ts'
+import { isCancelled, isUnavailable, messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import type { Dialogs } from './workbench.ts'
@@ -16,10 +16,10 @@ export async function reportErrors(
   try {
     return await run()
   } catch (error) {
-    if (error instanceof CancelledError) return undefined
+    if (isCancelled(error)) return undefined
     const why = messageOf(error)
-    const isUnavailable = error instanceof UnavailableError
-    if (!isUnavailable) log.error(`${command}: ${why}`)
-    void dialogs[isUnavailable ? 'info' : 'error'](plainMessage(why))
+    const kind = isUnavailable(error) ? 'info' : 'error'
+    if (kind === 'error') log.error(`${command}: ${why}`)
+    void dialogs[kind](plainMessage(why))
   }
 }

@@ -271,6 +271,11 @@ export interface Editors {
   previewRestore(files: readonly RestorePreview[], title: string): Promise<void>
   /** Shows in one editor how files differ. */
   compareFiles(files: readonly ComparedSides[], title: string): Promise<void>
+  /**
+   * Writes a commit message in the input of the repository with this root folder. If that no longer has the text `begun`, the user is
+   * asked. Rejects with a sentence if there is no such repository.
+   */
+  writeCommitMessage(root: string, begun: string, message: string): Promise<void>
   /** Gets ready to show where an agent works, until it's disposed. */
   followLocations(): Disposable
   /** Shows where an agent works, without taking the focus. */

@@ -24,3 +24,12 @@ export class CancelledError extends Error {
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'
 }
+
+/** Of an error from another process, only the name and the message arrive. */
+export function isCancelled(error: unknown): boolean {
+  return error instanceof Error && error.name === 'CancelledError'
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof Error && error.name === 'UnavailableError'
+}

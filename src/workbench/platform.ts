@@ -1,6 +1,7 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import type { EditorServices } from '../app/editor-services.ts'
 import type { Platform } from '../app/platform.ts'
 import type { DisposableStore } from '../common/disposable.ts'
 import { redactingLogger, untilClosed } from '../common/logger.ts'
@@ -38,6 +39,8 @@ export interface PlatformOptions {
   commentController: vscode.CommentController
   /** How the services reach the platform: directly by default. */
   carry?: (platform: Platform) => Platform
+  /** How VS Code's part reaches the services: directly by default. */
+  carryBack?: (services: EditorServices) => EditorServices
 }
 
 /** Texts are looked up in VS Code's bundle for the user's language. */

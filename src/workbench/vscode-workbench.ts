@@ -5,6 +5,7 @@ import type { CommentThreads, Editors, PromptContext, Settings, Workbench } from
 import { loadOnce } from '../common/async.ts'
 import { toDisposable } from '../common/disposable.ts'
 import type { ChangeEditors } from './changes/change-editors.ts'
+import { writeCommitMessage } from './commands/commit-message-command.ts'
 import { dialogs } from './dialogs.ts'
 import { applyCode, insertCode, openText } from './editor/code.ts'
 import type { Diffs, Proposals } from './editor/diffs.ts'
@@ -139,6 +140,7 @@ function createEditors({ changeEditors, diffs, proposals }: VsCodeWorkbenchOptio
       return diffs.openAll(sides, title)
     },
     compareFiles: (files, title) => diffs.openAll(files, title),
+    writeCommitMessage,
     followLocations() {
       const follower = new FollowEditor()
       followers.add(follower)

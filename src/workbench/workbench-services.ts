@@ -1,4 +1,5 @@
 import type { AppServices } from '../app/app-services.ts'
+import type { EditorServices } from '../app/editor-services.ts'
 import { CommandId, ContextKey, HiddenCommandId, ProposalId } from '../app/ids.ts'
 import type { Platform } from '../app/platform.ts'
 import type { DisposableStore } from '../common/disposable.ts'
@@ -24,6 +25,7 @@ import { answerNotification } from './notifications.ts'
 export function createWorkbenchServices(
   platform: Platform & { proposals: Proposals; comments: VsCodeComments },
   services: AppServices,
+  { plans, prompt, commitMessages, followAgentLines }: EditorServices,
   own: DisposableStore,
 ) {
   const { workbench, storage, log, proposals } = platform
@@ -46,7 +48,7 @@ export function createWorkbenchServices(
   const reviewTree = own.add(new ReviewTree(tracker, changeEditors))
   const oldTexts = own.add(new OldTexts(tracker, cursor))
   own.add(new ChangeDecorations(tracker, cursor, lensCommands, ContextKey))
-  own.add(new AgentHighlights(manager))
+  own.add(new AgentHighlights(followAgentLines))
   const sourceControl = own.add(
     new ChangesSourceControl(tracker, key => {
       const { agentId, sessionId } = sessionOfKey(key)
@@ -74,19 +76,11 @@ export function createWorkbenchServices(
       activeChanges,
     }),
     ...platform.comments.commands,
-    ...contextCommands(surfaces),
-    ...codeCommands(surfaces),
-    ...commitMessageCommand({
-      workbench,
-      surfaces,
-      agents: services.agents,
-      runner: services.runners.get,
-      records,
-      globalStorage: storage.globalFolder,
-      log,
-    }),
+    ...contextCommands(prompt),
+    ...codeCommands(prompt),
+    ...commitMessageCommand(commitMessages),
     [HiddenCommandId.answerNotification]: answerNotification,
-    ...own.add(new PlanEditors(services.plans)).commands,
+    ...own.add(new PlanEditors(plans)).commands,
     [ProposalId.accept]: (uri: unknown) => answerProposal(true, uri),
     [ProposalId.reject]: (uri: unknown) => answerProposal(false, uri),
   }

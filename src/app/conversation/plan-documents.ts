@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import { type Disposable, DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
 import { UnavailableError } from '../../common/errors.ts'
@@ -14,6 +15,9 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 import type { Dialogs } from '../workbench.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
 import type { LineComments } from './line-comments.ts'
+
+/** What the editor needs to show the documents of plans. */
+export type PlanSource = Pick<PlanDocuments, 'onDidOpen' | 'follow' | 'accept' | 'sendComments'>
 
 /** The content of a plan's document. */
 export interface ShownPlan {
@@ -72,22 +76,29 @@ export class PlanDocuments extends Owner {
     return { text, outcome: outcomeOf(open, place) }
   }
 
-  /** Calls the listener at once, and when the plan or how it was answered may have changed. */
-  follow(uri: string, listener: () => void): Disposable {
+  /** Tells the listener the plan at once, and when the plan or how it was answered has changed. */
+  follow(uri: string, listener: (plan: ShownPlan) => void): Disposable {
     const { sessions } = this.#options
     const own = new DisposableStore()
     let followed: OpenSession | undefined
     let watch: Disposable | undefined
+    let told: ShownPlan | undefined
+    const tell = () => {
+      const plan = this.plan(uri)
+      if (isDeepStrictEqual(plan, told)) return
+      told = plan
+      listener(plan)
+    }
     const attach = () => {
       const { open } = this.#find(uri)
       if (open !== followed || !watch) {
         watch?.dispose()
         followed = open
         watch = open?.session.onDidChange(changes => {
-          if (changes.some(({ type }) => type === 'entry' || type === 'reset')) listener()
+          if (changes.some(({ type }) => type === 'entry' || type === 'reset')) tell()
         })
       }
-      listener()
+      tell()
     }
     own.add(sessions.onDidChange(attach))
     own.add(toDisposable(() => watch?.dispose()))
@@ -113,7 +124,7 @@ export class PlanDocuments extends Owner {
   }
 
   /** Rejects the plan with the comments on its lines as the reason. */
-  sendComments(uri: string): void {
+  async sendComments(uri: string): Promise<void> {
     const { comments, surfaces, dialogs } = this.#options
     const { open, place } = this.#find(uri)
     const items = place ? comments.inDraft(place.key, uri) : []

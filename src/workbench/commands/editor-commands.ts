@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import type { ConversationSurfaces } from '../../app/conversation/conversation-surface.ts'
+import type { ActivePrompt } from '../../app/conversation/active-prompt.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { shortened } from '../../common/visible.ts'
@@ -12,11 +12,10 @@ import { problemsText, toProblem } from '../mentions/sources.ts'
 import { readSetting } from '../settings.ts'
 
 /** Commands that add content of the editor to the active conversation, from menus, keys and the palette. */
-export function contextCommands(surfaces: ConversationSurfaces) {
+export function contextCommands(prompt: ActivePrompt) {
   const attach = async (attachments: readonly Attachment[], none: string) => {
     if (attachments.length === 0) throw new UnavailableError(none)
-    for (const attachment of attachments) surfaces.active.attach(attachment)
-    await surfaces.active.reveal()
+    await prompt.add(attachments)
   }
   return {
     [CommandId.addSelection]: () => {
@@ -57,19 +56,9 @@ interface CodeRange {
  * at the cursor or the selection. It's added to the draft in the input or, if the user wants that, sent: then the draft
  * stays, and the prompt is queued if a turn is running.
  */
-export function codeCommands(surfaces: ConversationSurfaces) {
-  const send = async (text: string, items: Attachment[]) => {
-    const { active } = surfaces
-    if (!readSetting('sendCodeActions')) {
-      for (const item of items) active.attach(item)
-      active.write(text)
-      await active.reveal()
-      return
-    }
-    const { controller } = active
-    controller.prompts.enqueue(controller.key, { id: randomUUID(), draft: { text, chips: [], items } })
-    await active.reveal()
-  }
+export function codeCommands(prompt: ActivePrompt) {
+  const send = (text: string, items: Attachment[]) =>
+    readSetting('sendCodeActions') ? prompt.send(items, text) : prompt.add(items, text)
   return {
     [CommandId.fix]: async (uri?: unknown, range?: unknown) => {
       const code = await codeAt(uri, range)

@@ -1,26 +1,20 @@
 import * as vscode from 'vscode'
-import type { FileChange } from '../../acp/model.ts'
+import {
+  type AgentLine,
+  type AgentLines,
+  MAX_SEARCHED,
+  MAX_TOOL_CALLS,
+} from '../../app/conversation/agent-lines.ts'
 import { type Disposable, DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
-import type { ToolCallEntry } from '../../conversation/state.ts'
 import { editedLines, type LineRange } from '../../editor/diff-texts.ts'
 import { PathRules } from '../../editor/path-rules.ts'
-import type { OpenSession } from '../../sessions/open-session.ts'
-import type { SessionManager } from '../../sessions/session-manager.ts'
-import { watchSessions } from '../../sessions/watch-sessions.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
 
-/** Number of tool calls of a turn whose lines are kept. */
-const MAX_TOOL_CALLS = 100
-/** Lines of longer text aren't searched for. UTF-16 units. */
-const MAX_TEXT = 1_000_000
 /** Only the latest reads and edits of a file are shown. */
 const MAX_PLACES = 30
 const REFRESH_MS = 100
-/** How long the lines stay after the turn. */
-const STAY_MS = 3000
 
-/** The lines that a tool call read or wrote in a file. */
-type Highlight = { type: 'read'; line: number } | { type: 'edit'; change: FileChange }
+type FollowLines = (listener: (lines: AgentLines) => void) => Disposable
 
 const rules = new PathRules()
 
@@ -29,16 +23,16 @@ const rules = new PathRules()
  * move with the text and disappear when the user changes it.
  */
 export class AgentHighlights extends Owner {
-  readonly #manager: Pick<SessionManager, 'list' | 'onDidChange'>
+  readonly #followLines: FollowLines
   /** by session, then by tool call, then by the key of the file's path; newest last */
-  readonly #highlights = new Map<OpenSession, Map<string, Map<string, Highlight[]>>>()
+  readonly #highlights = new Map<string, Map<string, Map<string, AgentLine[]>>>()
   readonly #shown = new Set<vscode.TextEditor>()
   #watching: DisposableStore | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(manager: Pick<SessionManager, 'list' | 'onDidChange'>) {
+  constructor(followLines: FollowLines) {
     super()
-    this.#manager = manager
+    this.#followLines = followLines
     this.register(onDidChangeSetting('agentLineHighlights', () => this.#turnOnOrOff()))
     this.register(toDisposable(() => clearTimeout(this.#timer)))
     this.#turnOnOrOff()
@@ -63,7 +57,12 @@ export class AgentHighlights extends Owner {
     const soon = () => {
       this.#timer ??= setTimeout(refresh, REFRESH_MS)
     }
-    watching.add(watchSessions(this.#manager, open => this.#follow(open, soon)))
+    watching.add(
+      this.#followLines(lines => {
+        this.#note(lines)
+        soon()
+      }),
+    )
     watching.add(
       vscode.window.onDidChangeVisibleTextEditors(() => {
         if (this.#highlights.size > 0) soon()
@@ -85,51 +84,24 @@ export class AgentHighlights extends Owner {
     return watching
   }
 
-  #follow(open: OpenSession, changed: () => void): Disposable {
-    const { session } = open
-    let fade: NodeJS.Timeout | undefined
-    const clear = () => {
-      if (this.#highlights.delete(open)) changed()
+  #note({ session, ...given }: AgentLines): void {
+    if (given.toolCallId === undefined) {
+      this.#highlights.delete(session)
+      return
     }
-    const following = session.onDidChange(changes => {
-      for (const change of changes) {
-        if (change.type === 'reset') clear()
-        if (change.type === 'head' && change.key === 'activity') {
-          clearTimeout(fade)
-          if (session.state.activity === 'idle') fade = setTimeout(clear, STAY_MS)
-          else if (fade) {
-            fade = undefined
-            clear()
-          }
-        }
-        // a replay reports old work
-        if (change.type !== 'entry' || session.phase !== 'ready') continue
-        if (session.agent.capabilities.isRemote) continue
-        const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
-        if (entry?.kind !== 'tool_call' || entry.startedAt === undefined) continue
-        if (this.#note(open, entry)) changed()
-      }
-    })
-    return toDisposable(() => {
-      following.dispose()
-      clearTimeout(fade)
-      clear()
-    })
-  }
-
-  /** Returns false if the tool call reports no lines. */
-  #note(open: OpenSession, call: ToolCallEntry): boolean {
-    const highlights = highlightsOf(call, open.plan.setup.cwd)
-    const known = this.#highlights.get(open)
-    if (highlights.size === 0) return known?.delete(call.toolCallId) ?? false
-    const calls = known ?? new Map<string, Map<string, Highlight[]>>()
-    this.#highlights.set(open, calls)
-    calls.set(call.toolCallId, highlights)
+    const calls = this.#highlights.get(session) ?? new Map<string, Map<string, AgentLine[]>>()
+    this.#highlights.set(session, calls)
+    const { toolCallId, cwd, lines } = given
+    const files = new Map<string, AgentLine[]>()
+    for (const line of lines) {
+      const key = rules.key(rules.absolute(cwd, line.path))
+      files.set(key, [...(files.get(key) ?? []), line])
+    }
+    calls.set(toolCallId, files)
     for (const oldest of calls.keys()) {
       if (calls.size <= MAX_TOOL_CALLS) break
       calls.delete(oldest)
     }
-    return true
   }
 
   #moveReads(file: string, changes: readonly vscode.TextDocumentContentChangeEvent[]): void {
@@ -152,7 +124,7 @@ export class AgentHighlights extends Owner {
       else this.#shown.delete(editor)
       const text = editor.document.getText()
       const edits = highlights.flatMap(highlight =>
-        highlight.type === 'edit' && text.length <= MAX_TEXT ? editedLines(highlight.change, text) : [],
+        highlight.type === 'edit' && text.length <= MAX_SEARCHED ? editedLines(highlight.change, text) : [],
       )
       const isEdited = (line: number) => edits.some(({ start, end }) => line >= start && line < end)
       const reads = highlights.flatMap(highlight =>
@@ -167,7 +139,7 @@ export class AgentHighlights extends Owner {
     for (const editor of this.#shown) if (!visible.has(editor)) this.#shown.delete(editor)
   }
 
-  #highlightsIn(file: string): Highlight[] {
+  #highlightsIn(file: string): AgentLine[] {
     if (this.#highlights.size === 0) return []
     return [...this.#highlights.values()]
       .flatMap(calls => [...calls.values()].flatMap(files => files.get(file) ?? []))
@@ -179,33 +151,11 @@ function keyOf(uri: vscode.Uri): string {
   return uri.scheme === 'file' ? rules.key(uri.fsPath) : ''
 }
 
-function highlightsOf(
-  { toolKind, status, content, locations }: ToolCallEntry,
-  cwd: string,
-): Map<string, Highlight[]> {
-  const highlights = new Map<string, Highlight[]>()
-  const add = (path: string, highlight: Highlight) => {
-    const key = rules.key(rules.absolute(cwd, path))
-    const known = highlights.get(key)
-    if (known) known.push(highlight)
-    else highlights.set(key, [highlight])
-  }
-  // a rejected or stopped edit wasn't made
-  if (status === 'failed' || status === 'cancelled') return highlights
-  for (const block of content) {
-    if (block.type !== 'diff') continue
-    for (const change of block.changes) add(change.path, { type: 'edit', change })
-  }
-  if (toolKind === 'read' || toolKind === 'search')
-    for (const { path, line } of locations) if (line !== undefined) add(path, { type: 'read', line })
-  return highlights
-}
-
 /** `undefined` if the line was replaced or removed. VS Code reports changes from the end of the text to its start. */
 function movedBy(
   changes: readonly vscode.TextDocumentContentChangeEvent[],
-  highlight: Highlight,
-): Highlight | undefined {
+  highlight: AgentLine,
+): AgentLine | undefined {
   if (highlight.type !== 'read') return highlight
   let { line } = highlight
   for (const { range, text } of changes) {

@@ -1,22 +1,35 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import type { PlanDocuments } from '../../app/conversation/plan-documents.ts'
+import type { PlanSource, ShownPlan } from '../../app/conversation/plan-documents.ts'
 import { ContextKey, PlanId } from '../../app/ids.ts'
+import { deferred } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
 import { PLAN_SCHEME } from '../../common/plan-uri.ts'
 import { visibleProse, withoutIcons } from '../../common/visible.ts'
 
+/** A document that VS Code has open. */
+interface Shown {
+  /** as VS Code has it */
+  text: string
+  /** how it can be answered */
+  state: string
+  plan: ShownPlan | undefined
+  /** Resolves when the plan is known. */
+  known: Promise<void>
+  end: { dispose(): void }
+}
+
 /** The documents of plans: Markdown as text, so that lines can be commented and no content is loaded or run. */
 export class PlanEditors extends Owner implements vscode.CodeLensProvider {
-  readonly #plans: PlanDocuments
+  readonly #plans: PlanSource
   readonly #textChange = this.register(new vscode.EventEmitter<vscode.Uri>())
   readonly #lensChange = this.register(new vscode.EventEmitter<void>())
-  /** by URI: the text as VS Code has it, how it can be answered, and the end of following it */
-  readonly #shown = new Map<string, { text: string; state: string; end: vscode.Disposable }>()
+  /** by URI */
+  readonly #shown = new Map<string, Shown>()
 
   readonly onDidChangeCodeLenses = this.#lensChange.event
 
-  constructor(plans: PlanDocuments) {
+  constructor(plans: PlanSource) {
     super()
     this.#plans = plans
     this.register(
@@ -52,7 +65,7 @@ export class PlanEditors extends Owner implements vscode.CodeLensProvider {
 
   /** The answers at the top, or how the plan was answered. */
   provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
-    const { pending, outcome } = this.#plans.plan(uri.toString())
+    const { pending, outcome = '' } = this.#shown.get(uri.toString())?.plan ?? {}
     const lens = (title: string, command: string, tooltip?: string) =>
       new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), {
         title: withoutIcons(visibleProse(title)),
@@ -70,34 +83,31 @@ export class PlanEditors extends Owner implements vscode.CodeLensProvider {
     ]
   }
 
-  #provide(uri: vscode.Uri): string {
+  async #provide(uri: vscode.Uri): Promise<string> {
     const key = uri.toString()
-    let shown = this.#shown.get(key)
-    if (!shown) {
-      shown = { text: '', state: '', end: new vscode.Disposable(() => {}) }
-      this.#shown.set(key, shown)
-      shown.end = this.#plans.follow(key, () => this.#changed(uri, key))
-    }
-    shown.text = this.#textOf(key)
+    const shown = this.#shown.get(key) ?? this.#follow(uri, key)
+    await shown.known
+    shown.text = textOf(shown)
     return shown.text
   }
 
-  /** A plan stays readable when its conversation is closed. */
-  #textOf(key: string): string {
-    const { text, outcome } = this.#plans.plan(key)
-    return text ?? (this.#shown.get(key)?.text || outcome)
-  }
-
-  #changed(uri: vscode.Uri, key: string): void {
-    const shown = this.#shown.get(key)
-    if (!shown) return
-    if (this.#textOf(key) !== shown.text) this.#textChange.fire(uri)
-    const { pending, outcome } = this.#plans.plan(key)
-    const state = pending ? Object.keys(pending).join() : outcome
-    if (state === shown.state) return
-    shown.state = state
-    this.#lensChange.fire()
-    this.#tellMenus()
+  #follow(uri: vscode.Uri, key: string): Shown {
+    const { promise: known, resolve } = deferred()
+    const shown: Shown = { text: '', state: '', plan: undefined, known, end: new vscode.Disposable(() => {}) }
+    this.#shown.set(key, shown)
+    shown.end = this.#plans.follow(key, plan => {
+      const isFirst = !shown.plan
+      shown.plan = plan
+      resolve()
+      if (this.#shown.get(key) !== shown) return
+      if (!isFirst && textOf(shown) !== shown.text) this.#textChange.fire(uri)
+      const state = plan.pending ? Object.keys(plan.pending).join() : plan.outcome
+      if (state === shown.state) return
+      shown.state = state
+      this.#lensChange.fire()
+      this.#tellMenus()
+    })
+    return shown
   }
 
   #close(key: string): void {
@@ -106,7 +116,7 @@ export class PlanEditors extends Owner implements vscode.CodeLensProvider {
   }
 
   #tellMenus(): void {
-    const pending = [...this.#shown.keys()].map(uri => ({ uri, ...this.#plans.plan(uri).pending }))
+    const pending = [...this.#shown].map(([uri, { plan }]) => ({ uri, ...plan?.pending }))
     const having = (option: 'accept' | 'acceptCleared' | 'reject') =>
       pending.flatMap(one => (one[option] ? [one.uri] : []))
     const set = (key: string, uris: string[]) => vscode.commands.executeCommand('setContext', key, uris)
@@ -114,4 +124,9 @@ export class PlanEditors extends Owner implements vscode.CodeLensProvider {
     void set(ContextKey.plansToAcceptCleared, having('acceptCleared'))
     void set(ContextKey.plansToReject, having('reject'))
   }
+}
+
+/** A plan stays readable when its conversation is closed. */
+function textOf({ plan, text }: Shown): string {
+  return plan?.text ?? (text || (plan?.outcome ?? ''))
 }

@@ -1,6 +1,6 @@
 /**
- * A port behind which only copies and a few kinds of handles pass, as over a wire: what the extension host will serve to a process
- * of its own. Whatever doesn't fit is written to `stderr`, for which a suite fails, and thrown.
+ * A port behind which only copies and a few kinds of handles pass, as over a wire: what the extension host and a process of the
+ * services' own will serve to each other. Whatever doesn't fit is written to `stderr`, for which a suite fails, and thrown.
  */
 
 import type { Workbench } from '../../../../src/app/workbench.ts'
@@ -23,7 +23,7 @@ const HANDLES: Record<string, (run: Call, args: unknown[], path: string) => unkn
   features: async (run, _, path) => copied((await run()) as object, `${path}.`),
 }
 
-const EVENT = /^(.*\.)?(onDid\w+|followActive)$/
+const EVENT = /^(.*\.)?(onDid\w+|follow\w*)$/
 
 /** The values of the window, which are told again when one changes. */
 const STATE = ['isTrusted', 'language', 'folders', 'roots', 'settingValues', 'linkStart'] as const
@@ -40,7 +40,7 @@ export function copiedWorkbench(workbench: Workbench): Workbench {
 }
 
 /** `port`, with a copy of all that its members get and return. */
-function copied<T extends object>(port: T, prefix = ''): T {
+export function copied<T extends object>(port: T, prefix = ''): T {
   const members = new Map<string, unknown>()
   return new Proxy(port, {
     get(target, name) {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { createServices as create } from '../../../../src/services.ts'
-import { copiedWorkbench } from './copied.ts'
+import { copied, copiedWorkbench } from './copied.ts'
 import { options } from './options.ts'
 
 const built: { createServices: typeof create } = await import(
@@ -12,5 +12,6 @@ const built: { createServices: typeof create } = await import(
 export const createServices: typeof create = given =>
   built.createServices({
     ...given,
+    carryBack: services => copied(services),
     carry: platform => ({ ...platform, workbench: copiedWorkbench(platform.workbench) }),
   })

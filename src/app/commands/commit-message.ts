@@ -1,0 +1,100 @@
+import * as l10n from '@vscode/l10n'
+import { CancelledError, UnavailableError } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
+import { plainMessage } from '../../common/plain-message.ts'
+import { commitChanges, commitMessageIn, commitMessagePrompt } from '../../editor/commit-changes.ts'
+import { ensureScratchFolder } from '../../editor/roots.ts'
+import { askInHiddenSession, type HiddenSessionOptions } from '../../sessions/hidden-session.ts'
+import type { AgentDirectory } from '../../sessions/ports.ts'
+import type { AgentRunner } from '../../sessions/runners/agent-runner.ts'
+import { showFailureOrSignIn } from '../ask-agent.ts'
+import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
+import type { Workbench } from '../workbench.ts'
+
+export interface CommitMessageOptions {
+  surfaces: ConversationSurfaces
+  agents: AgentDirectory
+  runner: (agentId: string) => AgentRunner
+  records: HiddenSessionOptions['records']
+  /** The directory of Parley's own files. */
+  globalStorage: string
+  log: Logger
+  workbench: Pick<Workbench, 'dialogs' | 'editors' | 'isTrusted'>
+}
+
+/**
+ * *Generate Commit Message*: the agent of the conversation, else the default agent, describes the staged changes, or all changes if nothing
+ * is staged, in the input of Source Control. The agent works in a folder of Parley's, so that nothing that the repository configures for
+ * agents runs.
+ */
+export class CommitMessages {
+  readonly #options: CommitMessageOptions
+  /** repositories with a message in progress */
+  readonly #busy = new Set<string>()
+
+  constructor(options: CommitMessageOptions) {
+    this.#options = options
+  }
+
+  /** `begun`: what the user has written in the input of the repository. */
+  async generate(root: string, begun: string): Promise<void> {
+    const { surfaces, agents, runner, workbench } = this.#options
+    if (!workbench.isTrusted)
+      throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
+    if (this.#busy.has(root))
+      throw new UnavailableError(l10n.t('A commit message is already being generated.'))
+    this.#busy.add(root)
+    try {
+      const agentId = await agentFor(surfaces, agents)
+      const changes = await commitChanges(root)
+      if (!changes) throw new UnavailableError(l10n.t('There are no changes to commit.'))
+      const text = commitMessagePrompt(changes, begun.trim())
+      const { controller } = surfaces.active
+      await showFailureOrSignIn(
+        workbench.dialogs,
+        agentId,
+        (id, then) => controller.signIn.offer(id, then),
+        async () => {
+          const { name } = runner(agentId)
+          const message = commitMessageIn(await this.#ask(agentId, name, text))
+          if (message === '') throw new Error(l10n.t("{0} didn't write a commit message.", name))
+          await workbench.editors.writeCommitMessage(root, begun, message)
+        },
+      )
+    } finally {
+      this.#busy.delete(root)
+    }
+  }
+
+  /** Rejects with `CancelledError` if the user cancels. */
+  #ask(agentId: string, agentName: string, text: string): Promise<string> {
+    const title = plainMessage(l10n.t('{0} is writing a commit message…', agentName))
+    const { workbench, runner, globalStorage } = this.#options
+    return new Promise((resolve, reject) => {
+      void workbench.dialogs.progress(
+        { title, where: 'notification', cancellable: true },
+        async (_, signal) => {
+          try {
+            const cwd = await ensureScratchFolder(globalStorage)
+            resolve(
+              await askInHiddenSession(text, { ...this.#options, runner: runner(agentId), cwd }, signal),
+            )
+          } catch (error) {
+            reject(signal.aborted ? new CancelledError() : error)
+          }
+        },
+      )
+    })
+  }
+}
+
+async function agentFor(surfaces: ConversationSurfaces, agents: AgentDirectory): Promise<string> {
+  const current = surfaces.active.controller.agentId
+  if (current !== undefined) return current
+  await agents.ready()
+  const agentId = agents.defaultAgentId()
+  if (agentId !== undefined) return agentId
+  // the conversation shows the available agents, or the problem with the default one
+  await surfaces.active.reveal()
+  throw new UnavailableError(agents.defaultProblem()?.message ?? l10n.t('Choose an agent first.'))
+}

@@ -1,0 +1,101 @@
+import type { FileChange } from '../../acp/model.ts'
+import { type Disposable, toDisposable } from '../../common/disposable.ts'
+import type { ToolCallEntry } from '../../conversation/state.ts'
+import type { OpenSession } from '../../sessions/open-session.ts'
+import type { SessionManager } from '../../sessions/session-manager.ts'
+import { watchSessions } from '../../sessions/watch-sessions.ts'
+
+/** Longer text isn't searched for in editors. UTF-16 units. */
+export const MAX_SEARCHED = 1_000_000
+/** Number of tool calls of a turn whose lines are remembered. */
+export const MAX_TOOL_CALLS = 100
+/** How long the lines stay after the turn. */
+const STAY_MS = 3000
+
+/** The lines that a tool call read or wrote. Paths are as the agent names them. */
+export type AgentLine = { path: string } & (
+  | { type: 'read'; line: number }
+  | { type: 'edit'; change: FileChange }
+)
+
+/** The lines of one tool call of a session, which replace its earlier ones; without a tool call, the session's turn is over. */
+export type AgentLines = { session: string } & (
+  | { toolCallId: string; cwd: string; lines: AgentLine[] }
+  | { toolCallId?: never }
+)
+
+/** Tells which lines agents on this machine read and edit from now on. */
+export function followAgentLines(
+  manager: Pick<SessionManager, 'list' | 'onDidChange'>,
+  tell: (lines: AgentLines) => void,
+): Disposable {
+  return watchSessions(manager, open => follow(open, tell))
+}
+
+function follow(open: OpenSession, tell: (lines: AgentLines) => void): Disposable {
+  const { session, key } = open
+  /** what was told, by tool call; newest last */
+  const told = new Map<string, AgentLine[]>()
+  let fade: NodeJS.Timeout | undefined
+  const clear = () => {
+    if (told.size === 0) return
+    told.clear()
+    tell({ session: key })
+  }
+  const note = (call: ToolCallEntry) => {
+    const { toolCallId } = call
+    const lines = linesOf(call)
+    const before = told.get(toolCallId) ?? []
+    if (lines.length === before.length && lines.every((line, at) => isSame(line, before[at]!))) return
+    told.delete(toolCallId)
+    told.set(toolCallId, lines)
+    const [oldest] = told.keys()
+    if (told.size > MAX_TOOL_CALLS && oldest !== undefined) told.delete(oldest)
+    tell({ session: key, toolCallId, cwd: open.plan.setup.cwd, lines })
+  }
+  const following = session.onDidChange(changes => {
+    for (const change of changes) {
+      if (change.type === 'reset') clear()
+      if (change.type === 'head' && change.key === 'activity') {
+        clearTimeout(fade)
+        if (session.state.activity === 'idle') fade = setTimeout(clear, STAY_MS)
+        else if (fade) {
+          fade = undefined
+          clear()
+        }
+      }
+      // a replay reports old work
+      if (change.type !== 'entry' || session.phase !== 'ready') continue
+      if (session.agent.capabilities.isRemote) continue
+      const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
+      if (entry?.kind === 'tool_call' && entry.startedAt !== undefined) note(entry)
+    }
+  })
+  return toDisposable(() => {
+    following.dispose()
+    clearTimeout(fade)
+    clear()
+  })
+}
+
+function linesOf({ toolKind, status, content, locations }: ToolCallEntry): AgentLine[] {
+  // a rejected or stopped edit wasn't made
+  if (status === 'failed' || status === 'cancelled') return []
+  const edits = content.flatMap(block => (block.type === 'diff' ? block.changes : []))
+  const isReading = toolKind === 'read' || toolKind === 'search'
+  return [
+    ...edits.flatMap((change): AgentLine[] =>
+      (change.newText?.length ?? MAX_SEARCHED) < MAX_SEARCHED
+        ? [{ type: 'edit', path: change.path, change }]
+        : [],
+    ),
+    ...(isReading ? locations : []).flatMap(({ path, line }): AgentLine[] =>
+      line === undefined ? [] : [{ type: 'read', path, line }],
+    ),
+  ]
+}
+
+function isSame(one: AgentLine, other: AgentLine): boolean {
+  if (one.type === 'edit') return other.type === 'edit' && one.change === other.change
+  return other.type === 'read' && one.path === other.path && one.line === other.line
+}

@@ -86,7 +86,7 @@ export function activate(context: vscode.ExtensionContext): void {
       .then(
         ({ createServices }) => {
           const created = createServices({ context, log, own, commentController })
-          baseFiles.follow(created.tracker)
+          baseFiles.follow(created.changes, created.keyOf)
           return created
         },
         // an update has deleted the files of this version, for example: reported once, and tried again when needed

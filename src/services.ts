@@ -8,10 +8,12 @@ import { reportErrors } from './app/report-errors.ts'
 import { loadOnce } from './common/async.ts'
 import { DisposableStore } from './common/disposable.ts'
 import { messageOf } from './common/errors.ts'
-import { summaryOf } from './workbench/changes/file-summary.ts'
+import { PathRules } from './editor/path-rules.ts'
 import { configureTexts, createPlatform, type PlatformOptions } from './workbench/platform.ts'
 import { createViewEntries } from './workbench/webviews/view-entries.ts'
 import { createWorkbenchServices } from './workbench/workbench-services.ts'
+
+const rules = new PathRules()
 
 export type Services = ReturnType<typeof createServices>
 
@@ -26,10 +28,11 @@ export function createServices(options: PlatformOptions) {
   const { workbench, log } = platform
   const carried = carry(platform)
   const app = createAppServices(carried, own)
-  const shown = createWorkbenchServices(platform, app, carryBack(createEditorServices(carried, app)), own)
+  const editor = carryBack(createEditorServices(carried, app, own))
+  const shown = createWorkbenchServices(platform, editor, app.tracker, own)
 
   const handlers = { ...appCommands(carried, app), ...shown.commands }
-  const { sideBar, surfaces, tabs, tracker } = app
+  const { sideBar, surfaces, tabs } = app
   const all: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
   const terminalAgents = loadOnce(async () => {
     const created = own.add(new DisposableStore())
@@ -55,10 +58,10 @@ export function createServices(options: PlatformOptions) {
     chatTools: app.chatTools,
     /** Starts the servers for agents in terminals, which then follow the settings by themselves. */
     terminalAgents,
-    /** Tracks agents' changes of this window's files. */
-    tracker,
-    /** Describes files that aren't text. */
-    summaryOf,
+    /** Agents' changes of this window's files. */
+    changes: editor.changes,
+    /** Equal for different spellings of a path. */
+    keyOf: (path: string) => rules.key(path),
     /** Resolves after disposal, once all processes have exited or the process guard is about to end the rest. */
     processesEnded: app.guard.closed,
   }

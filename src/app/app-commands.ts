@@ -3,6 +3,7 @@ import { earlierSessionOf } from '../sessions/continuation.ts'
 import { recordedTitle } from '../sessions/session-title.ts'
 import { runningAccounts } from './agents/running-accounts.ts'
 import type { AppServices } from './app-services.ts'
+import { changeCommands } from './changes/change-commands.ts'
 import { backgroundCommand } from './commands/background-command.ts'
 import { checkpointCommands } from './commands/checkpoint-commands.ts'
 import { entryCommands } from './commands/entry-commands.ts'
@@ -87,6 +88,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     }),
     ...navigationCommands(all),
     ...entryCommands(surfaces, workbench, services.exporter),
+    ...changeCommands({ ...all, sessions: manager }),
     ...checkpointCommands({
       surfaces,
       agents,

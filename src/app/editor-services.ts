@@ -1,5 +1,9 @@
-import type { Disposable } from '../common/disposable.ts'
+import type { Disposable, DisposableStore } from '../common/disposable.ts'
+import { sessionOfKey } from '../common/session-key.ts'
+import { recordedTitle, titleOf } from '../sessions/session-title.ts'
 import type { AppServices } from './app-services.ts'
+import { EditorChanges } from './changes/editor-changes.ts'
+import { EditorDecisions } from './changes/editor-decisions.ts'
 import { CommitMessages } from './commands/commit-message.ts'
 import { type ActivePrompt, activePrompt } from './conversation/active-prompt.ts'
 import { type AgentLines, followAgentLines } from './conversation/agent-lines.ts'
@@ -11,6 +15,8 @@ import type { Platform } from './platform.ts'
  * plain data, of which the other side may get a copy, later, besides event listeners, disposables and `AbortSignal`s.
  */
 export interface EditorServices {
+  readonly changes: Omit<EditorChanges, 'scope' | 'positions' | 'dispose'>
+  readonly decisions: Omit<EditorDecisions, 'dispose'>
   readonly plans: PlanSource
   readonly prompt: ActivePrompt
   readonly commitMessages: Pick<CommitMessages, 'generate'>
@@ -20,9 +26,27 @@ export interface EditorServices {
 
 export function createEditorServices(
   { workbench, storage, log }: Platform,
-  { agents, manager, plans, records, runners, surfaces }: AppServices,
+  { agents, decisions, manager, nameOf, plans, records, runners, surfaces, tracker }: AppServices,
+  own: DisposableStore,
 ): EditorServices {
+  const changes = own.add(
+    new EditorChanges({
+      tracker,
+      changesOf: key => manager.changesOf(key),
+      titleOf(key) {
+        const { agentId, sessionId } = sessionOfKey(key)
+        const open = manager.find(agentId, sessionId)
+        return (
+          (open ? titleOf(open.session) : recordedTitle(records.get(agentId, sessionId))) || nameOf(agentId)
+        )
+      },
+      onDidChangeTitles: manager.onDidChange,
+    }),
+  )
+  const undo = { workbench, tracker, decisions, sessions: manager }
   return {
+    changes,
+    decisions: own.add(new EditorDecisions({ ...undo, changes })),
     plans,
     prompt: activePrompt(surfaces),
     commitMessages: new CommitMessages({

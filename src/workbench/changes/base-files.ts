@@ -1,5 +1,5 @@
 import * as vscode from 'vscode'
-import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import type { EditorChanges } from '../../app/changes/editor-changes.ts'
 import { Owner } from '../../common/disposable.ts'
 
 export const BASE_SCHEME = 'parley-base'
@@ -19,10 +19,19 @@ export function baseUri(path: string, session?: string, missing?: boolean, to?: 
   return vscode.Uri.from({ scheme: BASE_SCHEME, path: vscode.Uri.file(path).path, query: query.toString() })
 }
 
+/**
+ * The URI of a text that describes a file which isn't text, with or without the changes of one session, or of all agents: VS Code's review
+ * shows only texts. `to`: see {@link baseUri}.
+ */
+export function summaryUri(path: string, when: 'before' | 'now', session?: string, to?: string): vscode.Uri {
+  const base = baseUri(path, session, false, to)
+  const query = new URLSearchParams(base.query)
+  query.set('summary', when)
+  return base.with({ query: query.toString() })
+}
+
 interface BaseServices {
-  tracker: ChangeTracker
-  /** The text for a `summary`. */
-  summaryOf(tracker: ChangeTracker, path: string, isBefore: boolean, session?: string): Promise<Uint8Array>
+  changes: Pick<EditorChanges, 'before'>
 }
 
 /** Serves files without agents' changes, for comparison with the current ones, and summaries of files that aren't text. */
@@ -42,14 +51,14 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
     this.register(vscode.workspace.registerFileSystemProvider(BASE_SCHEME, this, { isReadonly: true }))
   }
 
-  /** Starts to notify editors of changes. */
-  follow(tracker: ChangeTracker): void {
+  /** Starts to notify editors of changes. `keyOf`: equal for different spellings of a path. */
+  follow({ onDidChange }: Pick<EditorChanges, 'onDidChange'>, keyOf: (path: string) => string): void {
     this.register(
-      tracker.files.onDidChange(paths => {
+      onDidChange(paths => {
         this.#changes++
-        const keys = new Set([...paths].map(path => tracker.files.key(path)))
+        const keys = new Set(paths.map(keyOf))
         const changed = [...this.#known.values()].filter(uri =>
-          [filePathOf(uri), renamedTo(uri)].some(path => path !== null && keys.has(tracker.files.key(path))),
+          [filePathOf(uri), renamedTo(uri)].some(path => path !== undefined && keys.has(keyOf(path))),
         )
         if (changed.length > 0)
           this.#change.fire(changed.map(uri => ({ type: vscode.FileChangeType.Changed, uri })))
@@ -71,16 +80,10 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
     const query = new URLSearchParams(uri.query)
     if (query.has('missing')) return new Uint8Array()
     this.#know(uri)
-    const { tracker, summaryOf } = await this.#services()
-    const summary = query.get('summary')
+    const { changes } = await this.#services()
     const session = query.get('session') ?? undefined
-    const to = renamedTo(uri)
-    const old = await tracker.views.before(filePathOf(uri), session)
-    const isKept = to !== null && (old?.attributes.type ?? 'absent') === 'absent'
-    if (summary !== null)
-      return summaryOf(tracker, isKept ? to : filePathOf(uri), summary === 'before', session)
-    const state = isKept ? await tracker.views.before(to, session) : old
-    return state ? tracker.views.bytesOf(state) : new Uint8Array()
+    const summary = query.get('summary') === 'now' ? 'now' : query.has('summary') ? 'before' : undefined
+    return changes.before({ path: filePathOf(uri), session, to: renamedTo(uri), summary })
   }
 
   #know(uri: vscode.Uri): void {
@@ -112,8 +115,8 @@ export class BaseFiles extends Owner implements vscode.FileSystemProvider {
   }
 }
 
-function renamedTo({ query }: vscode.Uri): string | null {
-  return new URLSearchParams(query).get('to')
+function renamedTo({ query }: vscode.Uri): string | undefined {
+  return new URLSearchParams(query).get('to') ?? undefined
 }
 
 export function filePathOf(uri: vscode.Uri): string {

@@ -1,11 +1,11 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import type { Hunk } from '../../changes/model/file-log.ts'
-import type { HunkPosition } from '../../changes/review/hunk-navigation.ts'
-import { ChangeScope } from '../../changes/session-changes.ts'
+import type { EditorChanges } from '../../app/changes/editor-changes.ts'
+import { applyChange } from '../../app/changes/follow-list.ts'
+import type { ChangedFile } from '../../changes/review/changed-file.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { isText } from '../../common/file-names.ts'
+import { PathRules } from '../../editor/path-rules.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
 import { BASE_SCHEME, filePathOf } from './base-files.ts'
 import type { ReviewCursor } from './review-cursor.ts'
@@ -28,52 +28,50 @@ const UPDATE_MS = 200
 /** Maximum number of paths in the context key for `when` clauses. */
 const MAX_CONTEXT_PATHS = 2000
 
+const rules = new PathRules()
+
+type ShownChanges = Pick<EditorChanges, 'onDidChange' | 'followFiles' | 'lenses'>
+
 /** Shows agents' changes in the editor: file decorations, code lenses, and context keys for `when` clauses. */
 export class ChangeDecorations
   extends Owner
   implements vscode.CodeLensProvider, vscode.FileDecorationProvider
 {
-  readonly #tracker: ChangeTracker
-  readonly #all: ChangeScope
-  readonly #cursor: Pick<ReviewCursor, 'isCompared' | 'shown' | 'positions'>
+  readonly #changes: ShownChanges
+  readonly #cursor: Pick<ReviewCursor, 'isCompared' | 'shown' | 'scope'>
   readonly #commands: LensCommands
   readonly #keys: ChangeContextKeys
   readonly #lenses = this.register(new vscode.EventEmitter<void>())
   readonly #decorations = this.register(new vscode.EventEmitter<vscode.Uri[]>())
   #provider: vscode.Disposable | undefined
+  readonly #files = new Map<string, ChangedFile>()
+  /** keys of the paths of changed files, by which renamed files are found under both names */
   #marked = new Set<string>()
   #timer: NodeJS.Timeout | undefined
-  /** The changes in the order of review, until one changes or another editor is active. */
-  #positions: readonly HunkPosition[] | undefined
 
   readonly onDidChangeCodeLenses = this.#lenses.event
   readonly onDidChangeFileDecorations = this.#decorations.event
 
   constructor(
-    tracker: ChangeTracker,
-    cursor: Pick<ReviewCursor, 'isCompared' | 'shown' | 'positions'>,
+    changes: ShownChanges,
+    cursor: Pick<ReviewCursor, 'isCompared' | 'shown' | 'scope'>,
     commands: LensCommands,
     keys: ChangeContextKeys,
   ) {
     super()
-    this.#tracker = tracker
-    this.#all = new ChangeScope(tracker)
+    this.#changes = changes
     this.#cursor = cursor
     this.#commands = commands
     this.#keys = keys
     this.register(
-      tracker.files.onDidChange(() => {
-        this.#positions = undefined
-        this.#updateSoon()
+      changes.followFiles({}, change => {
+        applyChange(this.#files, change, ({ path }) => path)
+        this.#mark()
       }),
     )
+    this.register(changes.onDidChange(() => this.#updateLensesSoon()))
     // a diff of one session shows only that session's changes
-    this.register(
-      vscode.window.tabGroups.onDidChangeTabs(() => {
-        this.#positions = undefined
-        this.#lenses.fire()
-      }),
-    )
+    this.register(vscode.window.tabGroups.onDidChangeTabs(() => this.#lenses.fire()))
     this.register(vscode.window.registerFileDecorationProvider(this))
     this.register(onDidChangeSetting('changes.codeLens', () => this.#setLenses()))
     this.register(
@@ -84,29 +82,23 @@ export class ChangeDecorations
     this.register(toDisposable(() => this.#provider?.dispose()))
     this.register(toDisposable(() => clearTimeout(this.#timer)))
     this.#setLenses()
-    this.#updateSoon()
   }
 
   provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
-    if (uri.scheme !== 'file' || !this.#marked.has(this.#tracker.files.key(uri.fsPath))) return undefined
+    if (uri.scheme !== 'file' || !this.#marked.has(rules.key(uri.fsPath))) return undefined
     if (!readSetting('changes.sourceControl')) return undefined
-    const file = this.#all.file(uri.fsPath)
-    return file && new vscode.FileDecoration('P', l10n.t('Changed by an agent'))
+    return new vscode.FileDecoration('P', l10n.t('Changed by an agent'))
   }
 
-  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+  async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
     const { uri } = document
-    const file = this.#tracker.views.at(filePathOf(uri))
-    const hunks = file ? this.#cursor.shown.hunks(file.path) : []
-    if (!file || (uri.scheme === BASE_SCHEME ? !this.#isReviewed(file.path, uri) : hunks.length === 0))
-      return []
-    this.#positions ??= this.#cursor.positions
-    const positions = this.#positions
+    const { isCompared, shown, scope } = this.#cursor
+    const file = await this.#changes.lenses(shown, scope, filePathOf(uri))
+    if (!file) return []
+    const hasHunks = file.changes.some(({ id }) => id !== undefined)
+    if (uri.scheme === BASE_SCHEME ? !isReviewed(file.status, uri) : !hasHunks) return []
     // a file without lines, such as a binary file, is kept as a whole
-    const all: ReadonlyArray<Partial<Hunk> & { start: number }> = hunks.length > 0 ? hunks : [{ start: 0 }]
-    const { isCompared } = this.#cursor
-    return all.flatMap(({ id, start, before = [] }) => {
-      const at = positions.findIndex(one => one.path === file.path && one.id === id)
+    return file.changes.flatMap(({ id, line: start, hasOld, at }) => {
       const line = Math.min(start, document.lineCount - 1)
       const range = new vscode.Range(line, 0, line, 0)
       const ids = id === undefined ? [] : [id]
@@ -115,7 +107,7 @@ export class ChangeDecorations
       return [
         lens(l10n.t('Keep'), this.#commands.keep, l10n.t('Keep this change of an agent')),
         lens(l10n.t('Revert'), this.#commands.revert, l10n.t('Revert this change of an agent')),
-        ...(before.length > 0 && !isCompared
+        ...(hasOld && !isCompared
           ? [
               lens(
                 l10n.t('Show Old'),
@@ -124,10 +116,10 @@ export class ChangeDecorations
               ),
             ]
           : []),
-        ...(positions.length > 1 && at >= 0
+        ...(file.total > 1 && at >= 0
           ? [
               lens(
-                l10n.t('{0} of {1}', at + 1, positions.length),
+                l10n.t('{0} of {1}', at + 1, file.total),
                 this.#commands.next,
                 l10n.t('Go to the next change of an agent'),
               ),
@@ -135,15 +127,6 @@ export class ChangeDecorations
           : []),
       ]
     })
-  }
-
-  /** Whether the document represents a file in a review that is missing or isn't text. */
-  #isReviewed(path: string, { query }: vscode.Uri): boolean {
-    const summary = new URLSearchParams(query).get('summary')
-    const status = this.#cursor.shown.file(path)?.status
-    return summary === null
-      ? status === 'deleted' && !query.includes('missing=')
-      : status !== undefined && summary === (status === 'deleted' ? 'before' : 'now')
   }
 
   #setLenses(): void {
@@ -155,26 +138,35 @@ export class ChangeDecorations
       : undefined
   }
 
-  #updateSoon(): void {
+  #updateLensesSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
-      this.#update()
+      this.#lenses.fire()
     }, UPDATE_MS)
   }
 
-  #update(): void {
-    const paths = this.#tracker.views.changed().flatMap(({ path }) => (isText(path) ? path : []))
-    const marked = new Set(paths.map(path => this.#tracker.files.key(path)))
+  #mark(): void {
+    const all = [...this.#files.values()].flatMap(({ path, from }) =>
+      from === undefined ? path : [from, path],
+    )
+    const paths = all.filter(isText)
+    const marked = new Set(paths.map(path => rules.key(path)))
     const changed = [...new Set([...this.#marked, ...marked])].filter(
       key => this.#marked.has(key) !== marked.has(key),
     )
     this.#marked = marked
-    if (changed.length > 0) {
-      this.#decorations.fire(changed.map(key => vscode.Uri.file(key)))
-      void vscode.commands.executeCommand('setContext', this.#keys.hasChanges, paths.length > 0)
-      const known = paths.slice(0, MAX_CONTEXT_PATHS)
-      void vscode.commands.executeCommand('setContext', this.#keys.changedFiles, known)
-    }
-    this.#lenses.fire()
+    if (changed.length === 0) return
+    this.#decorations.fire(changed.map(key => vscode.Uri.file(key)))
+    void vscode.commands.executeCommand('setContext', this.#keys.hasChanges, paths.length > 0)
+    const known = paths.slice(0, MAX_CONTEXT_PATHS)
+    void vscode.commands.executeCommand('setContext', this.#keys.changedFiles, known)
   }
+}
+
+/** Whether the document represents a file in a review that is missing or isn't text. */
+function isReviewed(status: ChangedFile['status'] | undefined, { query }: vscode.Uri): boolean {
+  const summary = new URLSearchParams(query).get('summary')
+  return summary === null
+    ? status === 'deleted' && !query.includes('missing=')
+    : status !== undefined && summary === (status === 'deleted' ? 'before' : 'now')
 }

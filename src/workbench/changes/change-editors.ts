@@ -2,11 +2,11 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import * as z from 'zod'
+import type { EditorChanges, WhichChanges } from '../../app/changes/editor-changes.ts'
 import { ContextKey } from '../../app/ids.ts'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { ChangedFile } from '../../changes/review/changed-file.ts'
 import { compareFiles } from '../../changes/review/hunk-navigation.ts'
-import { ChangeScope } from '../../changes/session-changes.ts'
 import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { isText, readable } from '../../common/file-names.ts'
@@ -14,8 +14,7 @@ import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { onDidSaveElsewhere } from '../editor/other-editors.ts'
-import { BASE_SCHEME, baseUri } from './base-files.ts'
-import { summaryUri } from './file-summary.ts'
+import { BASE_SCHEME, baseUri, summaryUri } from './base-files.ts'
 
 /** The command that says that VS Code can't open a file, whose path is the argument. Not in `ids.ts`, which is loaded at startup. */
 export const TELL_UNNAMABLE = 'parley.tellUnnamable'
@@ -23,7 +22,7 @@ export const TELL_UNNAMABLE = 'parley.tellUnnamable'
 /** A multi-file diff editor with the changes of a session. */
 interface Review {
   tab: vscode.Tab
-  changes: ChangeScope
+  changes: WhichChanges
   title: string
   /** its files: VS Code can't change the list later */
   shown: string
@@ -31,11 +30,9 @@ interface Review {
 
 /** Shows the changes of sessions in the editor's diff views, against the files without those changes. */
 export class ChangeEditors extends Owner {
-  readonly #tracker: ChangeTracker
-  readonly #changesOf: (session: string) => ChangeScope | undefined
+  readonly #changes: Pick<EditorChanges, 'onDidChange' | 'isEmpty' | 'list'>
   readonly #log: Logger
   readonly #reviews = new Set<Review>()
-  #compared: ChangeScope | undefined
   /** Whether VS Code itself has buttons for the previous and the next change in such editors. */
   readonly #hasArrows = vscode.commands
     .getCommands()
@@ -48,23 +45,21 @@ export class ChangeEditors extends Owner {
   /** The user opened a review. */
   readonly onDidOpenReview = this.#reviewOpened.event
 
-  /** `changesOf`: of a session that is, or was, open. */
-  constructor(tracker: ChangeTracker, changesOf: (session: string) => ChangeScope | undefined, log: Logger) {
+  constructor(changes: Pick<EditorChanges, 'onDidChange' | 'isEmpty' | 'list'>, log: Logger) {
     super()
-    this.#tracker = tracker
-    this.#changesOf = changesOf
+    this.#changes = changes
     this.#log = log
     this.#setContext()
     const tell = (file: unknown) => tellUnnamable(String(file))
     this.register(vscode.commands.registerCommand(TELL_UNNAMABLE, tell))
-    this.register(tracker.files.onDidChange(() => this.#closeEmpty()))
+    this.register(changes.onDidChange(() => void this.#closeEmpty()))
     this.register(
       vscode.window.tabGroups.onDidChangeTabs(({ closed, changed }) => {
         for (const review of this.#reviews) {
           if (closed.includes(review.tab)) this.#reviews.delete(review)
-          else if (changed.includes(review.tab) && review.tab.isActive) this.#renew(review)
+          else if (changed.includes(review.tab) && review.tab.isActive) void this.#renew(review)
         }
-        this.#closeEmpty()
+        void this.#closeEmpty()
         this.#setContext()
       }),
     )
@@ -72,39 +67,24 @@ export class ChangeEditors extends Owner {
   }
 
   /** The changes in the review that is the active editor. */
-  get shownReview(): ChangeScope | undefined {
+  get shownReview(): WhichChanges | undefined {
     const { activeTab } = vscode.window.tabGroups.activeTabGroup
     const known = [...this.#reviews].find(({ tab }) => tab === activeTab)?.changes
     if (known || !activeTab) return known
     // restored after a reload
-    return this.#scopeOf(baseOfReview(activeTab.input))
+    return changesIn(baseOfReview(activeTab.input))
   }
 
   /** The changes in the shown review, else in the last opened one. */
-  get openReview(): ChangeScope | undefined {
+  get openReview(): WhichChanges | undefined {
     return this.shownReview ?? [...this.#reviews].at(-1)?.changes
   }
 
   /** The changes that the active editor compares with, if it's a review or shows the changes of a file. */
-  get shown(): ChangeScope | undefined {
+  get shown(): WhichChanges | undefined {
     const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input
     const base = input instanceof vscode.TabInputTextDiff ? input.original : undefined
-    return this.shownReview ?? this.#scopeOf(base?.scheme === BASE_SCHEME ? base : undefined)
-  }
-
-  #scopeOf(base: vscode.Uri | undefined): ChangeScope | undefined {
-    if (!base) return undefined
-    const session = new URLSearchParams(base.query).get('session') ?? undefined
-    if (!this.#compared || this.#compared.session !== session) {
-      this.#compared = new ChangeScope(this.#tracker, session)
-      if (session !== undefined) this.#compared.origins = () => this.#originsOf(session)
-    }
-    return this.#compared
-  }
-
-  #originsOf(session: string) {
-    const earlier = this.#tracker.views.earlierSessions(session)
-    return earlier.map(one => ({ session: one, turn: Number.POSITIVE_INFINITY, continued: true as const }))
+    return this.shownReview ?? changesIn(base?.scheme === BASE_SCHEME ? base : undefined)
   }
 
   #setContext(): void {
@@ -134,27 +114,26 @@ export class ChangeEditors extends Owner {
     if (!this.shownReview && latest) await this.#reopen(latest.changes, latest.title)
   }
 
-  /** Shows what a session changed that is, or was, open in this window. */
-  async reviewSession(session: string, title: string): Promise<void> {
-    const changes = this.#changesOf(session)
-    if (changes) await this.review(changes, title)
+  /** Shows what a session changed that is, or was, open. */
+  reviewSession(session: string, title: string): Promise<void> {
+    return this.review({ session, and: 'origins' }, title)
   }
 
   /** Shows all changed files in one editor, which is reused as long as it shows the same files. */
-  async review(changes: ChangeScope, title: string): Promise<void> {
+  async review(changes: WhichChanges, title: string): Promise<void> {
     await this.#reopen(changes, title)
     this.#reviewOpened.fire()
   }
 
-  #reopen(changes: ChangeScope, title: string): Promise<void> {
+  #reopen(changes: WhichChanges, title: string): Promise<void> {
     const open = this.#opening.then(() => this.#review(changes, title))
     this.#opening = open.catch(() => {})
     return open
   }
 
-  async #review(changes: ChangeScope, title: string): Promise<void> {
+  async #review(changes: WhichChanges, title: string): Promise<void> {
     const before = [...this.#reviews].filter(one => one.changes.session === changes.session)
-    const files = inOrder(changes)
+    const files = await this.#inOrder(changes)
     const resources = files.map(({ path, status, from = path, opaque }) => {
       const uri = vscode.Uri.file(path)
       const [before, now] = opaque
@@ -181,23 +160,38 @@ export class ChangeEditors extends Owner {
   }
 
   /** The user returned to a review whose list of files is outdated. */
-  #renew(review: Review): void {
-    const files = inOrder(review.changes)
-    if (review.tab.isDirty || files.length === 0 || listed(files) === review.shown) return
-    review.shown = listed(files)
-    this.#reopen(review.changes, review.title).catch(error =>
-      this.#log.warn(`The review couldn't be updated: ${messageOf(error)}`),
-    )
+  async #renew(review: Review): Promise<void> {
+    try {
+      const files = await this.#inOrder(review.changes)
+      if (review.tab.isDirty || files.length === 0 || listed(files) === review.shown) return
+      review.shown = listed(files)
+      await this.#reopen(review.changes, review.title)
+    } catch (error) {
+      this.#log.warn(`The review couldn't be updated: ${messageOf(error)}`)
+    }
+  }
+
+  /** In the order of *Next Agent Change*. */
+  async #inOrder(changes: WhichChanges): Promise<ChangedFile[]> {
+    const files = await this.#changes.list(changes)
+    return files.filter(({ path, from = path }) => isText(path) && isText(from)).sort(compareFiles)
   }
 
   /** Closes reviews without changes, except the active one: other tabs would move under the pointer. */
-  #closeEmpty(): void {
-    const empty = [...this.#reviews].filter(
-      ({ tab, changes }) => !tab.isDirty && !tab.isActive && changes.list().length === 0,
-    )
-    for (const review of empty) this.#reviews.delete(review)
-    void close(empty.map(({ tab }) => tab))
+  async #closeEmpty(): Promise<void> {
+    const mayClose = ({ tab }: Review) => !tab.isDirty && !tab.isActive
+    for (const review of [...this.#reviews].filter(mayClose)) {
+      if (!(await this.#changes.isEmpty(review.changes)) || !mayClose(review)) continue
+      this.#reviews.delete(review)
+      await close([review.tab])
+    }
   }
+}
+
+/** What an editor compares with a file without these changes. */
+function changesIn(base: vscode.Uri | undefined): WhichChanges | undefined {
+  const session = base && new URLSearchParams(base.query).get('session')
+  return base && (session ? { session, and: 'earlier' } : {})
 }
 
 async function close(tabs: readonly vscode.Tab[]): Promise<void> {
@@ -214,12 +208,6 @@ const multiDiff = z.object({
 function baseOfReview(input: unknown): vscode.Uri | undefined {
   const { data } = multiDiff.safeParse(input)
   return data?.textDiffs.find(({ original }) => original.scheme === BASE_SCHEME)?.original
-}
-
-/** In the order of *Next Agent Change*. */
-function inOrder(changes: ChangeScope): ChangedFile[] {
-  const files = changes.list().filter(({ path, from = path }) => isText(path) && isText(from))
-  return files.sort(compareFiles)
 }
 
 function listed(files: readonly ChangedFile[]): string {

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import type { EditorChanges } from '../../app/changes/editor-changes.ts'
 import { hunksAt } from '../../changes/review/hunk-navigation.ts'
 import { Owner } from '../../common/disposable.ts'
 import { baseUri } from './base-files.ts'
@@ -11,26 +11,28 @@ const MAX_HOVER_TEXT = 3000
 
 /** Shows the text that agents changed or deleted where it was, on hover and in VS Code's peek view. */
 export class OldTexts extends Owner implements vscode.HoverProvider {
-  readonly #tracker: ChangeTracker
+  readonly #changes: Pick<EditorChanges, 'hunks' | 'pathOf'>
   readonly #cursor: Pick<ReviewCursor, 'shown' | 'isCompared'>
 
-  constructor(tracker: ChangeTracker, cursor: Pick<ReviewCursor, 'shown' | 'isCompared'>) {
+  constructor(
+    changes: Pick<EditorChanges, 'hunks' | 'pathOf'>,
+    cursor: Pick<ReviewCursor, 'shown' | 'isCompared'>,
+  ) {
     super()
-    this.#tracker = tracker
+    this.#changes = changes
     this.#cursor = cursor
     this.register(vscode.languages.registerHoverProvider({ scheme: 'file' }, this))
   }
 
-  provideHover(
+  async provideHover(
     { uri, languageId }: vscode.TextDocument,
     { line }: vscode.Position,
-  ): vscode.Hover | undefined {
+  ): Promise<vscode.Hover | undefined> {
     // a diff already shows the old text
     if (this.#cursor.isCompared) return undefined
-    const file = this.#tracker.views.at(uri.fsPath)
-    if (!file?.hasChanges) return undefined
     const at = { start: line, end: line + 1 }
-    const hunks = hunksAt(this.#cursor.shown.hunks(file.path), at).filter(({ before }) => before.length > 0)
+    const all = await this.#changes.hunks(this.#cursor.shown, uri.fsPath)
+    const hunks = hunksAt(all, at).filter(({ before }) => before.length > 0)
     const [first] = hunks
     if (!first) return undefined
     const texts = hunks.map(({ before, after }) => {
@@ -46,10 +48,11 @@ export class OldTexts extends Owner implements vscode.HoverProvider {
 
   /** Opens the peek view of a change with its original text. Resolves to false if there was no text. */
   async show(uri: vscode.Uri, line: number): Promise<boolean> {
-    const path = this.#tracker.views.at(uri.fsPath)?.path
+    const { shown } = this.#cursor
+    const path = await this.#changes.pathOf(uri.fsPath)
     if (path === undefined) return false
-    const { session } = this.#cursor.shown
-    const hunks = this.#cursor.shown.hunks(path)
+    const { session } = shown
+    const hunks = await this.#changes.hunks(shown, path)
     const [hunk] = hunksAt(hunks, { start: line, end: line + 1 })
     if (!hunk || hunk.before.length === 0) return false
     const earlier = hunks.slice(0, hunks.indexOf(hunk))

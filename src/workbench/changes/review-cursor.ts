@@ -1,18 +1,18 @@
 import * as vscode from 'vscode'
-import type { ChangeTracker } from '../../changes/change-tracker.ts'
-import { type HunkPosition, hunkPositions } from '../../changes/review/hunk-navigation.ts'
-import { ChangeScope } from '../../changes/session-changes.ts'
+import type { EditorChanges, WhichChanges } from '../../app/changes/editor-changes.ts'
+import type { Place } from '../../app/changes/editor-decisions.ts'
+import type { HunkPosition } from '../../changes/review/hunk-navigation.ts'
 import { Owner } from '../../common/disposable.ts'
-import { isText } from '../../common/file-names.ts'
 import { EDITOR_RELOAD_MS, REVIEW_SCROLL_MS } from '../../common/limits.ts'
 import { BASE_SCHEME, filePathOf } from './base-files.ts'
 import type { ChangeEditors } from './change-editors.ts'
 
+type ShownChanges = Pick<EditorChanges, 'file' | 'first' | 'hunks' | 'pathOf' | 'text'>
+
 /** The user's position among agents' changes. Moves to another change in the same kind of editor: a file, a diff or a review. */
 export class ReviewCursor extends Owner {
-  readonly #tracker: ChangeTracker
+  readonly #changes: ShownChanges
   readonly #editors: ChangeEditors
-  readonly #all: ChangeScope
   /**
    * The last position of the cursor in a review. Extensions can't move the focus between the files of a review, so this is the user's
    * position until they do something there.
@@ -27,11 +27,10 @@ export class ReviewCursor extends Owner {
     }),
   )
 
-  constructor(tracker: ChangeTracker, editors: ChangeEditors) {
+  constructor(changes: ShownChanges, editors: ChangeEditors) {
     super()
-    this.#tracker = tracker
+    this.#changes = changes
     this.#editors = editors
-    this.#all = new ChangeScope(tracker)
     this.register(
       vscode.window.onDidChangeTextEditorSelection(({ kind }) => {
         if (kind !== undefined && kind !== vscode.TextEditorSelectionChangeKind.Command) this.#leave()
@@ -53,13 +52,13 @@ export class ReviewCursor extends Owner {
   }
 
   /** The changes that the user reviews: those of the shown review, else those of all sessions. */
-  get scope(): ChangeScope {
-    return this.#editors.shownReview ?? this.#all
+  get scope(): WhichChanges {
+    return this.#editors.shownReview ?? {}
   }
 
   /** The changes that commands apply to: those in the active editor, which in a session's diff are the session's. */
-  get shown(): ChangeScope {
-    return this.#editors.shown ?? this.#all
+  get shown(): WhichChanges {
+    return this.#editors.shown ?? {}
   }
 
   /** Whether the active editor also shows the text before the changes. */
@@ -67,63 +66,60 @@ export class ReviewCursor extends Owner {
     return this.#editors.shown !== undefined
   }
 
-  /** In the order of review. */
-  get positions(): HunkPosition[] {
-    return hunkPositions(this.scope).filter(({ path }) => isText(path))
-  }
-
-  /** The file and lines that the user is at; `end` is exclusive. Without lines, the user is at the whole file. */
-  get at(): Place | undefined {
+  /** The file and lines that the user is at. Without lines, the user is at the whole file. */
+  async at(): Promise<Place | undefined> {
     const went = this.#inReview
     if (went && went.tab === activeTab()) {
       const { path, id } = went.position
       // an agent may have changed lines above it since
-      const line = this.shown.hunks(path).find(hunk => hunk.id === id)?.start ?? went.position.line
+      const hunks = await this.#changes.hunks(this.shown, path)
+      const line = hunks.find(hunk => hunk.id === id)?.start ?? went.position.line
       return this.#place(path, line, line + 1)
     }
     const editor = vscode.window.activeTextEditor
-    const path = editor && this.pathIn(editor.document.uri)
-    if (editor && path !== undefined)
-      return this.#place(path, editor.selection.start.line, editor.selection.end.line + 1)
-    const [first] = this.#editors.shownReview ? this.positions : []
+    const { start, end } = editor?.selection ?? {}
+    const path = editor && (await this.pathIn(editor.document.uri))
+    if (start && end && path !== undefined) return this.#place(path, start.line, end.line + 1)
+    const review = this.#editors.shownReview
+    const first = review && (await this.#changes.first(review))
     if (first) return this.#place(first.path, first.line, first.line + 1)
     // an image, a notebook, a binary file
     const uri = uriOf(activeTab())
-    const shown = uri && this.pathIn(uri)
+    const shown = uri && (await this.pathIn(uri))
     return shown === undefined ? undefined : { path: shown }
   }
 
-  #place(path: string, start: number, end: number): Place {
-    const file = this.shown.file(path)
+  async #place(path: string, start: number, end: number): Promise<Place> {
+    const file = await this.#changes.file(this.shown, path)
     return file?.status === 'deleted' || file?.opaque ? { path } : { path, start, end }
   }
 
-  get position(): HunkPosition | undefined {
-    const { at } = this
+  async position(): Promise<HunkPosition | undefined> {
+    const at = await this.at()
     return at && { path: at.path, line: at.start ?? 0 }
   }
 
   /** The file that an editor shows, with agents' changes or without them. */
-  pathIn(uri: vscode.Uri): string | undefined {
+  async pathIn(uri: vscode.Uri): Promise<string | undefined> {
     if (uri.scheme !== 'file' && uri.scheme !== BASE_SCHEME) return undefined
     const path = filePathOf(uri)
-    return this.#tracker.views.at(path)?.path ?? path
+    return (await this.#changes.pathOf(path)) ?? path
   }
 
   /** A review begins at its first change. */
   async #begin(): Promise<void> {
-    const [first] = this.positions
+    const first = await this.#changes.first(this.scope)
     if (!first) return
-    if (this.#innerEditors().size === 0)
+    if (editorsInReview().length === 0)
       await happens(vscode.window.onDidChangeVisibleTextEditors, REVIEW_SCROLL_MS)
     if (this.#editors.shownReview) await this.#goInReview(first)
   }
 
   async go(position: HunkPosition): Promise<void> {
-    const { scope } = this
+    const review = this.#editors.shownReview
     const { path, line } = position
     await this.#reloaded(path)
-    if (scope !== this.#all) {
+    if (review) {
       const isShown = (await this.#goInReview(position)) || (await this.#editors.addToReview(path))
       // the user stays in the review even if it can't show the file
       if (!isShown || !(await this.#goInReview(position))) this.#inReview = { tab: activeTab(), position }
@@ -133,12 +129,12 @@ export class ReviewCursor extends Owner {
     const input = activeTab()?.input
     const diff =
       input instanceof vscode.TabInputTextDiff && input.original.scheme === BASE_SCHEME ? input : undefined
-    const file = scope.file(path)
-    if (file && (diff || file.status === 'deleted' || scope.hunks(path).length === 0)) {
+    const file = await this.#changes.file({}, path)
+    const isWhole = async () => (await this.#changes.hunks({}, path)).length === 0
+    if (file && (diff || file.status === 'deleted' || (await isWhole()))) {
       const session = diff && new URLSearchParams(diff.original.query).get('session')
-      const ofSession = session ? new ChangeScope(this.#tracker, session) : this.#all
-      const inSession = ofSession.file(path)
-      await this.#editors.open(inSession && ofSession.session, inSession ?? file, range)
+      const inSession = session ? await this.#changes.file({ session }, path) : file
+      await this.#editors.open(session && inSession ? session : undefined, inSession ?? file, range)
       return
     }
     const shown = await vscode.window.showTextDocument(vscode.Uri.file(path), { selection: range })
@@ -147,15 +143,22 @@ export class ReviewCursor extends Owner {
 
   /** Waits until the editor has loaded a write to the file, which moves the cursors. */
   async #reloaded(path: string): Promise<void> {
-    const document = vscode.workspace.textDocuments.find(
-      ({ uri }) => uri.scheme === 'file' && this.pathIn(uri) === path,
-    )
+    const document = await this.#documentOf(path)
+    if (!document) return
     const plain = (text: string | undefined) => text?.replaceAll('\r\n', '\n')
-    const isOld = () =>
-      document && !document.isDirty && plain(document.getText()) !== plain(this.#tracker.views.at(path)?.text)
     const end = performance.now() + EDITOR_RELOAD_MS
-    while (isOld() && performance.now() < end)
-      await happens(vscode.workspace.onDidChangeTextDocument, end - performance.now())
+    for (;;) {
+      const text = await this.#changes.text(path)
+      const left = end - performance.now()
+      if (document.isDirty || plain(document.getText()) === plain(text) || left <= 0) return
+      await happens(vscode.workspace.onDidChangeTextDocument, left)
+    }
+  }
+
+  async #documentOf(path: string): Promise<vscode.TextDocument | undefined> {
+    const files = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === 'file')
+    const paths = await Promise.all(files.map(({ uri }) => this.pathIn(uri)))
+    return files[paths.indexOf(path)]
   }
 
   /** Returns false if the review doesn't show the file. */
@@ -163,7 +166,7 @@ export class ReviewCursor extends Owner {
     const { path, line } = position
     const tab = activeTab()
     for (;;) {
-      const inner = this.#innerEditors()
+      const inner = await this.#innerEditors()
       const editor = inner.get(path)
       if (editor) {
         editor.selection = new vscode.Selection(line, 0, line, 0)
@@ -193,30 +196,33 @@ export class ReviewCursor extends Owner {
     editor.setDecorations(this.#here, [editor.selection])
   }
 
-  /** The editors of the files in the shown review, by path. Only they are in no column. */
-  #innerEditors(): Map<string, vscode.TextEditor> {
-    const editors = new Map<string, vscode.TextEditor>()
+  /** The editors of the files in the shown review, by path. */
+  async #innerEditors(): Promise<Map<string, vscode.TextEditor>> {
     const { scope } = this
-    for (const editor of vscode.window.visibleTextEditors) {
-      if (editor.viewColumn !== undefined) continue
-      const { uri } = editor.document
-      const path = this.pathIn(uri)
-      if (path === undefined) continue
-      // a deleted file has an editor with its old text, and a file that isn't text has a summary
-      const isShown =
-        uri.scheme === 'file' ||
-        new URLSearchParams(uri.query).get('summary') === 'now' ||
-        scope.file(path)?.status === 'deleted'
-      if (isShown) editors.set(path, editor)
-    }
-    return editors
+    const found = await Promise.all(
+      editorsInReview().map(async (editor): Promise<Array<[string, vscode.TextEditor]>> => {
+        const { uri } = editor.document
+        const path = await this.pathIn(uri)
+        if (path === undefined) return []
+        // a deleted file has an editor with its old text, and a file that isn't text has a summary
+        const isShown =
+          uri.scheme === 'file' ||
+          new URLSearchParams(uri.query).get('summary') === 'now' ||
+          (await this.#changes.file(scope, path))?.status === 'deleted'
+        return isShown ? [[path, editor]] : []
+      }),
+    )
+    return new Map(found.flat())
   }
 }
 
-/** Where the user is in a file. */
-export type Place =
-  | { path: string; start: number; end: number }
-  | { path: string; start?: never; end?: never }
+/** Only the editors of a review are in no column. */
+function editorsInReview(): vscode.TextEditor[] {
+  return vscode.window.visibleTextEditors.filter(
+    ({ viewColumn, document: { uri } }) =>
+      viewColumn === undefined && (uri.scheme === 'file' || uri.scheme === BASE_SCHEME),
+  )
+}
 
 /** The file of a tab without a text editor. */
 function uriOf(tab: vscode.Tab | undefined): vscode.Uri | undefined {

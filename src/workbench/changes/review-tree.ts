@@ -1,17 +1,17 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
+import type { EditorChanges, WhichChanges } from '../../app/changes/editor-changes.ts'
+import { applyChange } from '../../app/changes/follow-list.ts'
 import { CommandId, ContextKey, HiddenCommandId, ViewId } from '../../app/ids.ts'
-import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import { compareFiles } from '../../changes/review/hunk-navigation.ts'
 import { decidedCount, outcomeOf, type ReviewedFile } from '../../changes/review/review-progress.ts'
-import type { ChangeScope } from '../../changes/session-changes.ts'
-import { Owner, toDisposable } from '../../common/disposable.ts'
+import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { isText, readable } from '../../common/file-names.ts'
 import { gitApi } from '../editor/git-extension.ts'
 import type { ChangeEditors } from './change-editors.ts'
 
-const UPDATE_MS = 100
 /** VS Code's command that shows Source Control, with the focus in the commit message. */
 export const COMMIT = 'workbench.view.scm'
 
@@ -37,7 +37,7 @@ type Node = Folder | File
  * an editor's title can't change.
  */
 export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
-  readonly #tracker: ChangeTracker
+  readonly #changes: Pick<EditorChanges, 'followReview'>
   readonly #editors: Pick<ChangeEditors, 'openReview' | 'shownReview' | 'onDidChangeReviews'>
   readonly #change = this.register(new vscode.EventEmitter<Node[] | undefined>())
   readonly #view: vscode.TreeView<Node>
@@ -47,33 +47,53 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
   #nodes: Node[] = []
   /** the files of the tree by path; the tree is in the order of the paths */
   readonly #files = new Map<string, File>()
-  #scope: ChangeScope | undefined
+  /** the review that the tree shows */
+  #scope: string | undefined
+  /** the open review, and its files as they were told last */
+  #followed:
+    | { changes: WhichChanges; key: string; files: Map<string, ReviewedFile>; end: Disposable }
+    | undefined
   #hidesDecided = false
   /** All changes of the review were decided at the last update. */
   #isDone = false
   /** The last shown state of reviews. `isReviewed`: the review ended with the user's decisions. */
-  readonly #last = new WeakMap<ChangeScope, { decided: number; total: number; isReviewed: boolean }>()
-  #timer: NodeJS.Timeout | undefined
+  readonly #last = new Map<string, { decided: number; total: number; isReviewed: boolean }>()
 
   readonly onDidChangeTreeData = this.#change.event
 
   constructor(
-    tracker: ChangeTracker,
+    changes: Pick<EditorChanges, 'followReview'>,
     editors: Pick<ChangeEditors, 'openReview' | 'shownReview' | 'onDidChangeReviews'>,
   ) {
     super()
-    this.#tracker = tracker
+    this.#changes = changes
     this.#editors = editors
     this.#status.name = l10n.t('Review of Agent Changes')
     this.#view = this.register(
       vscode.window.createTreeView(ViewId.review, { treeDataProvider: this, showCollapseAll: true }),
     )
-    const soon = () => this.#updateSoon()
-    this.register(tracker.files.onDidChange(soon))
-    this.register(tracker.progress.onDidChange(soon))
-    this.register(editors.onDidChangeReviews(soon))
-    this.register(toDisposable(() => clearTimeout(this.#timer)))
-    soon()
+    this.register(editors.onDidChangeReviews(() => this.#follow()))
+    this.register(toDisposable(() => this.#followed?.end.dispose()))
+    this.#update()
+    this.#follow()
+  }
+
+  #follow(): void {
+    const { openReview: changes } = this.#editors
+    const key = changes && keyOf(changes)
+    if (key === this.#followed?.key) return
+    this.#followed?.end.dispose()
+    this.#followed = undefined
+    if (!changes || key === undefined) {
+      this.#update()
+      return
+    }
+    const files = new Map<string, ReviewedFile>()
+    const end = this.#changes.followReview(changes, change => {
+      applyChange(files, change, ({ path }) => path)
+      if (this.#followed?.files === files) this.#update()
+    })
+    this.#followed = { changes, key, files, end }
   }
 
   /** Shows all files, or only those with undecided changes. */
@@ -92,19 +112,12 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     return 'children' in node ? folderItem(node) : fileItem(node)
   }
 
-  #updateSoon(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined
-      this.#update()
-    }, UPDATE_MS)
-  }
-
   #update(): void {
-    const scope = this.#editors.openReview
-    const files = scope ? this.#tracker.progress.files(scope) : []
+    const scope = this.#followed?.key
+    const files = [...(this.#followed?.files.values() ?? [])].sort(compareFiles)
     const { decided, total } = decidedCount(files)
     void vscode.commands.executeCommand('setContext', ContextKey.reviewOpen, total > 0)
-    this.#show(this.#hidesDecided ? files.filter(({ undecided }) => undecided > 0) : files, scope)
+    this.#show(this.#hidesDecided ? files.filter(({ undecided }) => undecided > 0) : files)
     const isDone = total > 0 && decided === total
     const isReviewed = scope !== undefined && this.#isReviewed(scope, { decided, total })
     const text = isReviewed
@@ -132,10 +145,11 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
   }
 
   /** A decision updates its file alone, and folders in which nothing is undecided now, or something again. */
-  #show(files: readonly ReviewedFile[], scope: ChangeScope | undefined): void {
+  #show(files: readonly ReviewedFile[]): void {
+    const { key: scope, changes } = this.#followed ?? {}
     const isSame = scope === this.#scope && files.length === this.#files.size
     if (!isSame || !files.every(({ path }) => this.#files.has(path))) {
-      const { nodes, shown } = nodesOf(files, scope)
+      const { nodes, shown } = nodesOf(files, changes)
       this.#scope = scope
       this.#nodes = nodes
       this.#files.clear()
@@ -157,7 +171,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
   }
 
   /** Whether the user's decisions were the last, and not Git or another program that took changes out of the files. */
-  #isReviewed(scope: ChangeScope, now: { decided: number; total: number }): boolean {
+  #isReviewed(scope: string, now: { decided: number; total: number }): boolean {
     const last = this.#last.get(scope)
     const isDone = now.decided === now.total && now.total > 0
     const wasDone = last?.decided === last?.total
@@ -165,6 +179,10 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     this.#last.set(scope, { ...now, isReviewed })
     return isReviewed
   }
+}
+
+function keyOf({ session, and }: WhichChanges): string {
+  return `${and ?? ''} ${session ?? ''}`
 }
 
 /** Once for a review, in which decisions themselves show no notification. */
@@ -186,9 +204,9 @@ async function reportReviewDone(files: readonly ReviewedFile[]): Promise<void> {
 /** The tree of the files, below the folder that contains all of them. */
 function nodesOf(
   files: readonly ReviewedFile[],
-  scope: ChangeScope | undefined,
+  changes: WhichChanges | undefined,
 ): { nodes: Node[]; shown: File[] } {
-  const review: InReview = { inReview: true, session: scope?.session }
+  const review: InReview = { inReview: true, session: changes?.session }
   const shown = files.map((file): File => ({ ...file, ...review }))
   const root = folderOf(review, '', '', [])
   const folders = new Map<string, Folder>([['', root]])

@@ -1,18 +1,31 @@
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
-import type { ChangeTracker } from '../../changes/change-tracker.ts'
+import type { ChangedSession, EditorChanges, WhichChanges } from '../../app/changes/editor-changes.ts'
+import { applyChange } from '../../app/changes/follow-list.ts'
 import type { ChangedFile } from '../../changes/review/changed-file.ts'
-import { ChangeScope } from '../../changes/session-changes.ts'
-import { DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
+import { type Disposable, DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
 import { isText, readable } from '../../common/file-names.ts'
+import { PathRules } from '../../editor/path-rules.ts'
 import { changedFilesOf, type GitApi, onDidChangeGit, openGit } from '../editor/git-extension.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
 import { baseUri } from './base-files.ts'
 import { TELL_UNNAMABLE } from './change-editors.ts'
 
 /** Minimum interval between updates, in milliseconds. */
-const UPDATE_MS = 200
+const UPDATE_MS = 100
+
+const rules = new PathRules()
+
+type ShownChanges = Pick<EditorChanges, 'followSessions' | 'followFiles' | 'isChanged'>
+
+/** The changed files of a session. */
+interface SessionFiles {
+  files: Map<string, ChangedFile>
+  /** The view doesn't show the latest. */
+  isNew: boolean
+  end: Disposable
+}
 
 interface Shown {
   control: vscode.SourceControl
@@ -27,85 +40,110 @@ interface Shown {
  * exists while there are changes, because an additional provider changes how the view looks.
  */
 export class ChangesSourceControl extends Owner {
-  readonly #tracker: ChangeTracker
-  readonly #nameOf: (session: string) => string
-  readonly #scopes = new Map<string, ChangeScope>()
+  readonly #changes: ShownChanges
+  readonly #sessions = new Map<string, ChangedSession>()
+  readonly #lists = new Map<string, SessionFiles>()
+  /** Ends with the setting. */
+  #following: Disposable | undefined
   #shown: Shown | undefined
   #timer: NodeJS.Timeout | undefined
   /** Git's provider is to come first: VS Code shows the branch of the first provider in the status bar. */
   #git: Promise<void> | undefined
   #gitApi: { api: GitApi | undefined } | undefined
 
-  /** `nameOf`: the title of a session. */
-  constructor(tracker: ChangeTracker, nameOf: (session: string) => string) {
+  constructor(changes: ShownChanges) {
     super()
-    this.#tracker = tracker
-    this.#nameOf = nameOf
-    this.register(tracker.files.onDidChange(() => this.updateSoon()))
-    this.register(onDidChangeSetting('changes.sourceControl', () => this.updateSoon()))
+    this.#changes = changes
+    this.register(onDidChangeSetting('changes.sourceControl', () => this.#turnOnOrOff()))
     this.register(toDisposable(() => clearTimeout(this.#timer)))
-    this.register(toDisposable(() => this.#hide()))
-    this.updateSoon()
+    this.register(toDisposable(() => this.#turnOff()))
+    this.#turnOnOrOff()
   }
 
-  updateSoon(): void {
+  /** The changes of the session that a group in the view shows. */
+  changesOf(groupId: string): WhichChanges | undefined {
+    const session = [...(this.#shown?.groups ?? [])].find(([, group]) => group.id === groupId)?.[0]
+    return session === undefined ? undefined : { session }
+  }
+
+  #turnOnOrOff(): void {
+    if (!readSetting('changes.sourceControl')) this.#turnOff()
+    else
+      this.#following ??= this.#changes.followSessions(change => {
+        applyChange(this.#sessions, change, ({ session }) => session)
+        for (const session of change.removed) this.#forget(session)
+        for (const { session } of change.changed) this.#follow(session)
+        this.#updateSoon()
+      })
+  }
+
+  #turnOff(): void {
+    this.#following?.dispose()
+    this.#following = undefined
+    this.#sessions.clear()
+    for (const session of this.#lists.keys()) this.#forget(session)
+    this.#hide()
+  }
+
+  #follow(session: string): void {
+    if (this.#lists.has(session)) return
+    const list: SessionFiles = { files: new Map(), isNew: true, end: toDisposable(() => {}) }
+    this.#lists.set(session, list)
+    list.end = this.#changes.followFiles({ session }, change => {
+      applyChange(list.files, change, ({ path }) => path)
+      list.isNew = true
+      this.#updateSoon()
+    })
+  }
+
+  #forget(session: string): void {
+    this.#lists.get(session)?.end.dispose()
+    this.#lists.delete(session)
+  }
+
+  #updateSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#update()
     }, UPDATE_MS)
   }
 
-  /** The changes of the session that a group in the view shows. */
-  scopeOf(groupId: string): ChangeScope | undefined {
-    const session = [...(this.#shown?.groups ?? [])].find(([, group]) => group.id === groupId)?.[0]
-    return session === undefined ? undefined : this.#scope(session)
-  }
-
-  #scope(session: string): ChangeScope {
-    let scope = this.#scopes.get(session)
-    if (!scope) {
-      scope = new ChangeScope(this.#tracker, session)
-      this.#scopes.set(session, scope)
-    }
-    return scope
-  }
-
   #update(): void {
-    const sessions = this.#tracker.views.sessions()
-    for (const session of this.#scopes.keys()) if (!sessions.has(session)) this.#scopes.delete(session)
-    if (sessions.size === 0 || !readSetting('changes.sourceControl')) {
+    if (this.#sessions.size === 0) {
       this.#hide()
       return
     }
     this.#git ??= openGit().then(api => {
       this.#gitApi = { api }
-      this.updateSoon()
+      this.#updateSoon()
     })
     if (!this.#gitApi) return
     this.#shown ??= this.#show(this.#gitApi.api)
     const { control, groups } = this.#shown
     for (const [session, group] of groups) {
-      if (sessions.has(session)) continue
+      if (this.#sessions.has(session)) continue
       group.dispose()
       groups.delete(session)
     }
-    const paths = new Set<string>()
-    for (const session of sessions) {
-      const files = this.#scope(session).list()
-      for (const file of files) paths.add(file.path)
-      const name = this.#nameOf(session)
+    const keys = new Set<string>()
+    for (const { session, title } of this.#sessions.values()) {
+      const list = this.#lists.get(session)
+      const files = [...(list?.files.values() ?? [])]
+      for (const { path } of files) keys.add(rules.key(path))
       let group = groups.get(session)
+      const isNew = !group || list?.isNew
       if (!group) {
-        group = control.createResourceGroup(`session-${groups.size}-${Date.now()}`, name)
+        group = control.createResourceGroup(`session-${groups.size}-${Date.now()}`, title)
         group.hideWhenEmpty = true
         groups.set(session, group)
       }
-      if (group.label !== name) group.label = name
-      group.resourceStates = files.map(file => resourceState(session, file))
+      if (group.label !== title) group.label = title
+      if (isNew) group.resourceStates = files.map(file => resourceState(session, file))
+      if (list) list.isNew = false
     }
     // the badge adds up the counts of all providers
-    const byGit = new Set(this.#gitFiles.map(({ fsPath }) => this.#tracker.files.key(fsPath)))
-    control.count = [...paths].filter(path => !byGit.has(this.#tracker.files.key(path))).length
+    for (const { fsPath } of this.#gitFiles) keys.delete(rules.key(fsPath))
+    control.count = keys.size
   }
 
   get #gitFiles(): vscode.Uri[] {
@@ -116,13 +154,13 @@ export class ChangesSourceControl extends Owner {
     const control = vscode.scm.createSourceControl('parley', 'Parley')
     control.inputBox.visible = false
     control.quickDiffProvider = {
-      provideOriginalResource: uri => {
-        const view = uri.scheme === 'file' ? this.#tracker.views.at(uri.fsPath) : undefined
-        return view?.hasChanges && !view.gone ? baseUri(uri.fsPath) : undefined
-      },
+      provideOriginalResource: async uri =>
+        uri.scheme === 'file' && (await this.#changes.isChanged(uri.fsPath))
+          ? baseUri(uri.fsPath)
+          : undefined,
     }
     const git = new DisposableStore()
-    if (api) git.add(onDidChangeGit(api, () => this.updateSoon()))
+    if (api) git.add(onDidChangeGit(api, () => this.#updateSoon()))
     return { control, git, groups: new Map() }
   }
 

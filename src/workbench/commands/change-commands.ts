@@ -1,23 +1,9 @@
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import * as z from 'zod'
-import {
-  confirmUndo,
-  offerRestore,
-  restoreUndone,
-  type UndoServices,
-  undoChanges,
-} from '../../app/changes/undo-changes.ts'
+import type { WhichChanges } from '../../app/changes/editor-changes.ts'
+import type { ChosenFiles, ChosenPlace, EditorDecisions } from '../../app/changes/editor-decisions.ts'
 import { type CommandHandlers, CommandId, HiddenCommandId } from '../../app/ids.ts'
-import {
-  followingChange,
-  type HunkPosition,
-  hunkPositions,
-  hunksAt,
-  hunksOfChange,
-  nextChange,
-} from '../../changes/review/hunk-navigation.ts'
-import { ChangeScope, type ChangeSelection } from '../../changes/session-changes.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { ChangeEditors } from '../changes/change-editors.ts'
 import type { OldTexts } from '../changes/old-texts.ts'
@@ -25,14 +11,15 @@ import type { ReviewCursor } from '../changes/review-cursor.ts'
 import { COMMIT, type ReviewTree } from '../changes/review-tree.ts'
 import type { ChangesSourceControl } from '../changes/source-control.ts'
 
-export interface ChangeCommandsOptions extends UndoServices {
-  sourceControl: Pick<ChangesSourceControl, 'scopeOf'>
-  cursor: Pick<ReviewCursor, 'at' | 'go' | 'pathIn' | 'position' | 'positions' | 'scope' | 'shown'>
+export interface ChangeCommandsOptions {
+  decisions: Omit<EditorDecisions, 'dispose'>
+  /** The tracked file that a path leads to. */
+  pathOf: (path: string) => Promise<string | undefined>
+  sourceControl: Pick<ChangesSourceControl, 'changesOf'>
+  cursor: Pick<ReviewCursor, 'at' | 'go' | 'pathIn' | 'position' | 'scope' | 'shown'>
   oldTexts: Pick<OldTexts, 'show'>
   reviewTree: Pick<ReviewTree, 'toggleDecided'>
   reviews: Pick<ChangeEditors, 'openReview' | 'review' | 'showReview'>
-  /** The changes of the conversation that the user looks at. */
-  activeChanges: () => { changes: ChangeScope; turn: number } | undefined
 }
 
 /** The arguments of `scm/change/title` after the file's URI. */
@@ -50,168 +37,87 @@ const resourceGroup = z.object({ id: z.string(), resourceStates: z.array(z.unkno
 
 /** Commands to navigate, keep and undo agents' changes, one by one or by file. */
 export function changeCommands(options: ChangeCommandsOptions) {
-  const { tracker, sourceControl, cursor, decisions } = options
-  const all = new ChangeScope(tracker)
+  const { sourceControl, cursor, decisions } = options
 
   /** The changes in a file that a command applies to: those of the peek view or code lens, else those at the cursor. */
-  const atPlace = async (
-    args: unknown[],
-  ): Promise<{ scope: ChangeScope; selection: ChangeSelection; position: HunkPosition; isPeek: boolean }> => {
-    const [uri, what, index] = args
-    const { at } = cursor
-    const path = uri instanceof vscode.Uri ? cursor.pathIn(uri) : at?.path
+  const placeOf = async ([uri, what, index]: unknown[]): Promise<ChosenPlace> => {
+    const at = await cursor.at()
+    const path = uri instanceof vscode.Uri ? await cursor.pathIn(uri) : at?.path
     if (path === undefined) throw new UnavailableError(l10n.t('Open a file that an agent changed first.'))
-    await all.refresh([path])
     const byLens = lens.safeParse(what)
     const byPeek = lineChanges.safeParse(what)
-    const change = byPeek.success && typeof index === 'number' ? byPeek.data[index] : undefined
-    // a peek view shows what all agents changed
-    const scope = change ? all : cursor.shown
-    const hunks = scope.hunks(path)
-    const found = byLens.success
-      ? hunks.filter(({ id }) => byLens.data.ids.includes(id))
-      : change
-        ? hunksOfChange(hunks, change)
-        : at?.path !== path
-          ? []
-          : at.start === undefined
-            ? hunks
-            : hunksAt(hunks, at)
-    const [first] = found
-    // Such as a binary file, or a file with only another name or mode; but not the remaining changes of a file whose chosen change is gone.
-    const isWhole = change === undefined && (!byLens.success || byLens.data.ids.length === 0)
-    if (!first && isWhole && hunks.length === 0 && scope.file(path))
-      return { scope, selection: { paths: [path] }, position: { path, line: 0 }, isPeek: false }
-    if (!first) throw new UnavailableError(l10n.t('There is no agent change at this line.'))
-    const selection = { hunks: { path, ids: new Set(found.map(({ id }) => id)) } }
-    return { scope, selection, position: { path, line: first.start }, isPeek: change !== undefined }
+    const peek = byPeek.success && typeof index === 'number' ? byPeek.data[index] : undefined
+    const place = { path, which: cursor.shown, ...(at?.path === path && { at }) }
+    return { ...place, ...(byLens.success && { ids: byLens.data.ids }), ...(peek && { peek }) }
   }
 
-  /** Decides about changes, and moves to the next one. The peek view stays in place: it has its own navigation. */
-  const decide = async (
-    args: unknown[],
-    work: (scope: ChangeScope, selection: ChangeSelection, back: () => Promise<void>) => unknown,
-  ) => {
-    const { scope, selection, position, isPeek } = await atPlace(args)
-    await work(scope, selection, () => cursor.go(position))
-    const ids = selection.hunks?.ids
-    const isUndecided = ids
-      ? scope.hunks(position.path).some(({ id }) => ids.has(id))
-      : scope.file(position.path) !== undefined
-    if (isPeek || isUndecided) return
-    const next = await onDisk(() => followingChange(cursor.positions, position))
+  /** Decides about changes, and moves to the next one. */
+  const decide = async (args: unknown[], how: 'keep' | 'revert') => {
+    const next = await decisions.decide(how, await placeOf(args), cursor.scope)
     if (next) await cursor.go(next)
   }
 
-  /** A change after its file was read again. To read the files of all would take longer the more there are. */
-  const onDisk = async (find: () => HunkPosition | undefined) => {
-    const read = new Set<string>()
-    for (;;) {
-      const found = find()
-      if (!found || read.has(found.path)) return found
-      read.add(found.path)
-      await all.refresh([found.path])
-    }
-  }
-
   /** The files that a command applies to: those selected in Source Control, the one of an editor's title, else the active one. */
-  const ofFiles = (args: unknown[]): Array<{ scope: ChangeScope; selection: ChangeSelection }> => {
+  const ofFiles = async (args: unknown[]): Promise<ChosenFiles[]> => {
     const [first] = args
     const bySession = new Map<string | undefined, string[]>()
     for (const arg of args) {
       const { data } = first instanceof vscode.Uri ? {} : listedFiles.safeParse(arg)
+      const { openReview } = options.reviews
       // the review of a continued conversation lists what the sessions before changed, too
-      if (data?.inReview && options.reviews.openReview?.session === data.session)
-        return [{ scope: options.reviews.openReview ?? all, selection: { paths: data.paths } }]
+      if (data?.inReview && openReview && openReview.session === data.session)
+        return [{ which: openReview, paths: data.paths }]
       if (data) bySession.set(data.session, [...(bySession.get(data.session) ?? []), ...data.paths])
     }
     if (bySession.size > 0)
       return [...bySession].map(([session, paths]) => ({
-        scope: new ChangeScope(tracker, session),
-        selection: { paths },
+        which: session === undefined ? {} : { session },
+        paths,
       }))
-    const shown = first instanceof vscode.Uri ? cursor.pathIn(first) : cursor.at?.path
-    const path = shown === undefined ? undefined : tracker.views.at(shown)?.path
+    const at = await cursor.at()
+    const shown = first instanceof vscode.Uri ? await cursor.pathIn(first) : at?.path
+    const path = shown === undefined ? undefined : await options.pathOf(shown)
     if (path === undefined) throw new UnavailableError(l10n.t('No agent changed this file.'))
-    return [{ scope: cursor.at?.path === path ? cursor.shown : all, selection: { paths: [path] } }]
+    return [{ which: at?.path === path ? cursor.shown : {}, paths: [path] }]
   }
 
   const move = async (args: unknown[], step: 1 | -1) => {
-    await all.refresh(cursor.at ? [cursor.at.path] : [])
-    const from = lens.safeParse(args[1]).success ? (await atPlace(args)).position : cursor.position
-    const next = await onDisk(() => nextChange(cursor.positions, from, step))
-    if (!next) throw new UnavailableError(l10n.t('There are no agent changes to review.'))
-    await cursor.go(next)
+    const at = await cursor.at()
+    if (at) await decisions.refresh([at.path])
+    const from = lens.safeParse(args[1]).success ? await placeOf(args) : await cursor.position()
+    await cursor.go(await decisions.next(from, step, cursor.scope))
   }
 
   /** The changes of a group in Source Control. */
-  const ofGroup = ([first]: unknown[]): ChangeScope | undefined => {
+  const ofGroup = ([first]: unknown[]): WhichChanges | undefined => {
     const group = resourceGroup.safeParse(first)
-    return group.success ? sourceControl.scopeOf(group.data.id) : undefined
-  }
-
-  /** The changes of a group in Source Control, else those of the shown review, else those of all sessions. */
-  const toReview = async (args: unknown[]): Promise<ChangeScope> => {
-    await all.refresh()
-    const scope = ofGroup(args) ?? cursor.scope
-    if (scope.list().length === 0) throw new UnavailableError(l10n.t('There are no agent changes to review.'))
-    return scope
+    return group.success ? sourceControl.changesOf(group.data.id) : undefined
   }
 
   return {
     [CommandId.nextChange]: (...args) => move(args, 1),
     [CommandId.previousChange]: (...args) => move(args, -1),
-    [CommandId.keepChange]: (...args) =>
-      decide(args, (scope, selection, back) => decisions.keep(scope, selection, back)),
-    [CommandId.revertChange]: (...args) =>
-      decide(args, (scope, selection, back) =>
-        undoChanges(scope, selection, options, undone =>
-          offerRestore(undone, options, { isChange: true, after: back }),
-        ),
-      ),
+    [CommandId.keepChange]: (...args) => decide(args, 'keep'),
+    [CommandId.revertChange]: (...args) => decide(args, 'revert'),
     [CommandId.showOld]: async (...args) => {
-      const { position } = await atPlace(args)
+      const { line } = await decisions.find(await placeOf(args))
       const editor = vscode.window.activeTextEditor
       const uri = args[0] instanceof vscode.Uri ? args[0] : editor?.document.uri
-      if (!uri || !(await options.oldTexts.show(uri, position.line)))
+      if (!uri || !(await options.oldTexts.show(uri, line)))
         throw new UnavailableError(l10n.t('This change replaced or deleted no text.'))
     },
-    [CommandId.keepFileChanges]: (...args) => {
-      for (const { scope, selection } of ofFiles(args)) decisions.keep(scope, selection)
-    },
-    [CommandId.revertFileChanges]: async (...args) => {
-      const chosen = ofFiles(args)
-      await all.refresh(chosen.flatMap(({ selection }) => selection.paths ?? []))
-      for (const { scope, selection } of chosen) await confirmUndo(scope, selection, options)
-    },
-    [CommandId.keepAllChanges]: async (...args) => decisions.keep(await toReview(args)),
-    [CommandId.revertAllChanges]: async (...args) => confirmUndo(await toReview(args), {}, options),
+    [CommandId.keepFileChanges]: async (...args) => decisions.keepFiles(await ofFiles(args)),
+    [CommandId.revertFileChanges]: async (...args) => decisions.revertFiles(await ofFiles(args)),
+    // the changes of a group in Source Control, else those of the shown review, else those of all sessions
+    [CommandId.keepAllChanges]: (...args) => decisions.keepAll(ofGroup(args) ?? cursor.scope),
+    [CommandId.revertAllChanges]: (...args) => decisions.revertAll(ofGroup(args) ?? cursor.scope),
     [CommandId.reviewChanges]: async (...args) => {
-      const scope = ofGroup(args)
-      await all.refresh()
-      if ((scope ?? all).list().length === 0)
-        throw new UnavailableError(l10n.t('There are no agent changes to review.'))
-      await options.reviews.review(scope ?? all, l10n.t('Agent Changes'))
-    },
-    [CommandId.revertTurnChanges]: async () => {
-      const active = options.activeChanges()
-      if (!active) throw new UnavailableError(l10n.t('No conversation is open.'))
-      const { changes, turn } = active
-      await changes.refresh()
-      if (changes.list(turn).length === 0)
-        throw new UnavailableError(l10n.t('The last turn changed no files.'))
-      await confirmUndo(changes, { turn }, options)
-    },
-    [CommandId.restoreReverted]: async () => {
-      const [last] = tracker.review.undone
-      if (!last) throw new UnavailableError(l10n.t('There are no reverted changes to restore.'))
-      await restoreUndone(last.id, options)
+      const which = ofGroup(args) ?? {}
+      await decisions.expectChanges(which)
+      await options.reviews.review(which, l10n.t('Agent Changes'))
     },
     [HiddenCommandId.reviewFile]: async (file: unknown) => {
-      const scope = options.reviews.openReview ?? all
-      await scope.refresh([String(file)])
-      const position = hunkPositions(scope).find(({ path }) => path === file)
-      if (!position) throw new UnavailableError(l10n.t('All changes of this file are kept or reverted.'))
+      const position = await decisions.firstIn(String(file), options.reviews.openReview ?? {})
       await options.reviews.showReview()
       await cursor.go(position)
     },
@@ -219,10 +125,6 @@ export function changeCommands(options: ChangeCommandsOptions) {
     [CommandId.commitReviewed]: () => {
       if (!options.reviews.openReview) throw new UnavailableError(l10n.t('No review is open.'))
       return vscode.commands.executeCommand(COMMIT)
-    },
-    [CommandId.undoDecision]: async () => {
-      if (!(await decisions.undo()))
-        throw new UnavailableError(l10n.t("You haven't kept or reverted changes in this window."))
     },
   } satisfies Partial<CommandHandlers>
 }

@@ -3,7 +3,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
 import type * as base from '../../../src/workbench/changes/base-files.ts'
-import type * as summary from '../../../src/workbench/changes/file-summary.ts'
+import { editorChanges } from '../../support/editor-changes.ts'
 import { memoryTracker } from '../../support/memory-tracker.ts'
 import * as values from '../../support/page/editor/values.ts'
 import { useTemporaryFolder } from '../editor/temporary-folder.ts'
@@ -16,19 +16,16 @@ describe('what a review compares a renamed file with', () => {
       ...values,
       workspace: { registerFileSystemProvider: () => new values.Disposable(() => {}) },
     }
-    const { BaseFiles, baseUri } = await loadWithFakeVsCode<typeof base>(
+    const { BaseFiles, baseUri, summaryUri } = await loadWithFakeVsCode<typeof base>(
       'workbench/changes/base-files.ts',
       vscode,
     )
-    const { summaryOf, summaryUri } = await loadWithFakeVsCode<typeof summary>(
-      'workbench/changes/file-summary.ts',
-      vscode,
-    )
     const tracker = memoryTracker()
-    const files = new BaseFiles(async () => ({ tracker, summaryOf }))
+    const { changes: shown } = editorChanges(tracker)
+    const files = new BaseFiles(async () => ({ changes: shown }))
     const changed: string[] = []
     files.onDidChangeFile(events => changed.push(...events.map(({ uri }) => uri.toString())))
-    files.follow(tracker)
+    files.follow(shown, path => path)
     const [from, to] = ['old.txt', 'new.txt'].map(name => join(folder(), name)) as [string, string]
     writeFileSync(from, 'one\ntwo\n')
     const changes = new SessionChanges(tracker, 's', { cwd: folder(), additionalDirectories: [] })

@@ -8,6 +8,7 @@ import { ChangeScope, SessionChanges } from '../../../src/changes/session-change
 import type * as reviewTree from '../../../src/workbench/changes/review-tree.ts'
 import type * as changeCommands from '../../../src/workbench/commands/change-commands.ts'
 import { waitFor } from '../../host/wait-for.ts'
+import { editorChanges } from '../../support/editor-changes.ts'
 import { memoryTracker } from '../../support/memory-tracker.ts'
 import * as values from '../../support/page/editor/values.ts'
 import { useTemporaryFolder } from '../editor/temporary-folder.ts'
@@ -27,6 +28,8 @@ describe('the tree of a review', () => {
   let source: typeof reviewTree & typeof changeCommands
   let tracker: ChangeTracker
   let review: ChangeScope | undefined
+  /** Another review is opened. */
+  let open: () => void
   let tree: InstanceType<typeof reviewTree.ReviewTree>
   let handlers: Record<string, (...args: unknown[]) => unknown>
   let status: { text: string; command: string }
@@ -99,27 +102,26 @@ describe('the tree of a review', () => {
       writeFileSync(join(folder(), name), 'one\ntwo\nthree\n')
     }
     review = new ChangeScope(tracker)
+    const which = () => review && { session: review.session, and: 'origins' }
     const reviews = {
       get openReview() {
-        return review
+        return which()
       },
       get shownReview() {
-        return review
+        return which()
       },
-      onDidChangeReviews: () => new values.Disposable(() => {}),
+      onDidChangeReviews(listener: () => void) {
+        open = listener
+        return new values.Disposable(() => {})
+      },
     }
-    tree = new source.ReviewTree(tracker, reviews as never)
+    const { changes, decisions } = editorChanges(tracker, undefined, () => review)
+    tree = new source.ReviewTree(changes, reviews as never)
     handlers = source.changeCommands({
-      tracker,
+      decisions,
       reviews,
       reviewTree: tree,
-      workbench: { dialogs: { confirm: async () => 'Revert' }, folders: [], editors: {} },
-      sessions: { list: () => [] },
-      decisions: {
-        keep: (changes: ChangeScope, selection: object) => changes.keep(selection),
-        tell: () => {},
-      },
-      cursor: { at: undefined },
+      cursor: { at: async () => undefined },
     } as never) as unknown as typeof handlers
     await edit('first', 'src/deep/er/a.txt', 'one', 'ONE')
     await edit('first', 'src/deep/er/a.txt', 'three', 'THREE')
@@ -183,6 +185,7 @@ describe('the tree of a review', () => {
     run('commit', '-q', '-m', 'first')
     await edit('second', 'git/x.txt', 'one', 'ONE')
     review = await edit('second', 'git/y.txt', 'two', 'TWO')
+    open()
     await shows('x.txt, +1 −1, open', 'y.txt, +1 −1, open')
     run('stash')
     await review.refresh()
@@ -206,6 +209,7 @@ describe('the tree of a review', () => {
     const second = await edit('second', 'src/z.txt', 'three', '3')
     second.origins = () => [{ session: 'first', turn: 9, continued: true }]
     review = second
+    open()
     second.keep({ paths: [join(folder(), 'src/z.txt')] })
     await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, +1 −1, open', 'z.txt, Kept')
     await handlers['parley.keepFileChanges']!(find('a.txt'))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import type { HunkPosition } from '../../../src/changes/review/hunk-navigation.ts'
 import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import type * as base from '../../../src/workbench/changes/base-files.ts'
@@ -9,6 +10,7 @@ import type * as decorations from '../../../src/workbench/changes/change-decorat
 import type * as editors from '../../../src/workbench/changes/change-editors.ts'
 import type * as review from '../../../src/workbench/changes/review-cursor.ts'
 import type * as changeCommands from '../../../src/workbench/commands/change-commands.ts'
+import { editorChanges } from '../../support/editor-changes.ts'
 import { memoryTracker } from '../../support/memory-tracker.ts'
 import * as values from '../../support/page/editor/values.ts'
 import { useTemporaryFolder } from '../editor/temporary-folder.ts'
@@ -22,9 +24,9 @@ describe("an editor that shows one session's changes of a file that two have cha
   const text = () => readFileSync(file(), 'utf8')
   const uri = () => values.Uri.file(file())
   let source: typeof base & typeof editors & typeof review & typeof decorations & typeof changeCommands
-  let provider: { provideCodeLenses(document: unknown): values.CodeLens[] }
+  let provider: { provideCodeLenses(document: unknown): Promise<values.CodeLens[]> }
   let tracker: ChangeTracker
-  let lenses: () => Array<{ title: string; line: number; arguments: unknown[] }>
+  let lenses: () => Promise<Array<{ title: string; line: number; arguments: unknown[] }>>
   let handlers: Record<string, (...args: unknown[]) => unknown>
   let cursor: InstanceType<typeof review.ReviewCursor>
   let shown: { input: unknown } | undefined
@@ -35,6 +37,7 @@ describe("an editor that shows one session's changes of a file that two have cha
   let inReview: object[]
   /** The files to which decisions led. */
   let went: string[]
+  let previous: () => Promise<HunkPosition>
   let ran: string[]
   let told: string[]
   let asked: string[]
@@ -109,44 +112,40 @@ describe("an editor that shows one session's changes of a file that two have cha
     asked = []
     shown = undefined
     tracker = memoryTracker()
-    const changeEditors = new source.ChangeEditors(tracker, () => undefined, silentLogger)
+    const { changes, decisions } = editorChanges(tracker, async question => {
+      asked.push(question)
+      return 'Revert'
+    })
+    previous = () => decisions.next(undefined, -1, {})
+    const changeEditors = new source.ChangeEditors(changes, silentLogger)
     openChanges = path => changeEditors.open(undefined, { path, status: 'modified', added: 1, removed: 1 })
-    cursor = new source.ReviewCursor(tracker, changeEditors)
+    cursor = new source.ReviewCursor(changes, changeEditors)
     const keys = { keep: 'keep', revert: 'revert', showOld: 'showOld', next: 'next' }
     const context = { hasChanges: 'hasChanges', changedFiles: 'changedFiles' }
-    stop = [changeEditors, cursor, new source.ChangeDecorations(tracker, cursor, keys, context), tracker]
-    lenses = () =>
-      provider.provideCodeLenses({ uri: uri(), lineCount: 8 }).map(({ range, command }) => ({
+    stop = [changeEditors, cursor, new source.ChangeDecorations(changes, cursor, keys, context), tracker]
+    lenses = async () => {
+      const all = await provider.provideCodeLenses({ uri: uri(), lineCount: 8 })
+      return all.map(({ range, command }) => ({
         ...(command as { title: string; arguments: unknown[] }),
         line: range.start.line,
       }))
-    const dialogs = {
-      confirm: async (question: string) => {
-        asked.push(question)
-        return 'Revert'
-      },
     }
     handlers = source.changeCommands({
-      tracker,
-      workbench: { dialogs, folders: [], editors: {} },
-      sessions: { list: () => [] },
-      decisions: {
-        keep: (changes: { keep(selection: object): object }, selection: object) => changes.keep(selection),
-        tell: () => {},
-      },
-      sourceControl: { scopeOf: () => undefined },
+      decisions,
+      pathOf: changes.pathOf,
+      sourceControl: { changesOf: () => undefined },
+      reviews: {},
       cursor: {
-        at: { path: file(), start: 0, end: 1 },
-        get positions() {
-          return cursor.positions
-        },
+        at: async () => ({ path: file(), start: 0, end: 1 }),
         go: async ({ path }: { path: string }) => went.push(path),
-        pathIn: file,
+        pathIn: async () => file(),
+        get scope() {
+          return cursor.scope
+        },
         get shown() {
           return cursor.shown
         },
       },
-      activeChanges: () => undefined,
     } as never) as unknown as typeof handlers
     await edit('a', 'one', 'ONE')
     await edit('b', 'three', 'THREE')
@@ -157,20 +156,20 @@ describe("an editor that shows one session's changes of a file that two have cha
     for (const one of stop) one.dispose()
   })
 
-  it('has lenses only for those, unlike one that shows the file', () => {
-    const lines = () => lenses().flatMap(({ title, line }) => (title === 'Revert' ? line : []))
-    assert.deepEqual(lines(), [0, 2, 6])
+  it('has lenses only for those, unlike one that shows the file', async () => {
+    const lines = async () => (await lenses()).flatMap(({ title, line }) => (title === 'Revert' ? line : []))
+    assert.deepEqual(await lines(), [0, 2, 6])
     show('a')
-    assert.deepEqual(lines(), [0, 6])
+    assert.deepEqual(await lines(), [0, 6])
     show('b')
-    assert.deepEqual(lines(), [2, 6])
+    assert.deepEqual(await lines(), [2, 6])
     show()
-    assert.deepEqual(lines(), [0, 2, 6])
+    assert.deepEqual(await lines(), [0, 2, 6])
   })
 
   it("reverts only that session's part of lines that both have changed", async () => {
     show('b')
-    const lens = lenses().findLast(({ title }) => title === 'Revert')
+    const lens = (await lenses()).findLast(({ title }) => title === 'Revert')
     await handlers['parley.revertChange']!(...lens!.arguments)
     assert.equal(text(), ORIGINAL.replace('one', 'ONE').replace('three', 'THREE').replace('seven', 'SEVEN'))
   })
@@ -204,11 +203,11 @@ describe("an editor that shows one session's changes of a file that two have cha
     }
     const known = () => paths.map(path => tracker.views.at(path)?.text)
     for (const path of paths) writeFileSync(path, 'new\nuser\n')
-    const lens = () => lenses().find(({ title }) => title === 'Keep')!
-    await handlers['parley.keepChange']!(...lens().arguments)
-    await handlers['parley.keepChange']!(...lens().arguments)
+    const lens = async () => (await lenses()).find(({ title }) => title === 'Keep')!
+    await handlers['parley.keepChange']!(...(await lens()).arguments)
+    await handlers['parley.keepChange']!(...(await lens()).arguments)
     assert.deepEqual(known(), ['new\n', 'new\n'])
-    await handlers['parley.keepChange']!(...lens().arguments)
+    await handlers['parley.keepChange']!(...(await lens()).arguments)
     assert.deepEqual(known(), ['new\nuser\n', 'new\n'])
     assert.deepEqual(went, [file(), file(), paths[0]])
   })
@@ -222,7 +221,7 @@ describe("an editor that shows one session's changes of a file that two have cha
   })
 
   it('reverts nothing else if the change of a lens is gone', async () => {
-    const [lens] = lenses().filter(({ title }) => title === 'Revert')
+    const [lens] = (await lenses()).filter(({ title }) => title === 'Revert')
     const changes = new SessionChanges(tracker, 'a', { cwd: folder(), additionalDirectories: [] })
     new ChangeScope(tracker).keep()
     rmSync(file())
@@ -244,11 +243,11 @@ describe("an editor that shows one session's changes of a file that two have cha
     shown = { input: { textDiffs: [{ original, modified: uri() }] } }
     const reveal = { revealRange: () => {}, setDecorations: () => {}, selection: undefined }
     inReview = [{ ...reveal, viewColumn: undefined, document: { uri: uri(), lineCount: 8 } }]
-    const third = cursor.positions.at(-1)!
+    const third = await previous()
     await cursor.go(third)
-    assert.equal(cursor.at?.start, 6)
+    assert.equal((await cursor.at())?.start, 6)
     await edit('a', 'two', 'two\nand\na\nhalf')
-    assert.equal(cursor.at?.start, 9)
-    assert.equal(cursor.position?.line, 9)
+    assert.equal((await cursor.at())?.start, 9)
+    assert.equal((await cursor.position())?.line, 9)
   })
 })

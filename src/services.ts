@@ -9,8 +9,9 @@ import { loadOnce } from './common/async.ts'
 import { DisposableStore } from './common/disposable.ts'
 import { messageOf } from './common/errors.ts'
 import { PathRules } from './editor/path-rules.ts'
+import { followUserEdits } from './workbench/changes/user-edits.ts'
 import { configureTexts, createPlatform, type PlatformOptions } from './workbench/platform.ts'
-import { createViewEntries } from './workbench/webviews/view-entries.ts'
+import { createViewEntries } from './workbench/webviews/panels.ts'
 import { createWorkbenchServices } from './workbench/workbench-services.ts'
 
 const rules = new PathRules()
@@ -29,7 +30,8 @@ export function createServices(options: PlatformOptions) {
   const carried = carry(platform)
   const app = createAppServices(carried, own)
   const editor = carryBack(createEditorServices(carried, app, own))
-  const shown = createWorkbenchServices(platform, editor, app.tracker, own)
+  const shown = createWorkbenchServices(platform, editor, own)
+  own.add(followUserEdits(app.tracker))
 
   const handlers = { ...appCommands(carried, app), ...shown.commands }
   const { sideBar, surfaces, tabs } = app
@@ -53,9 +55,9 @@ export function createServices(options: PlatformOptions) {
     ]),
   ) as CommandHandlers
   return {
-    ...createViewEntries(app, options.context.extensionUri),
+    ...createViewEntries(editor.pages, options.context.extensionUri),
     commands,
-    chatTools: app.chatTools,
+    chatTools: editor.chatTools,
     /** Starts the servers for agents in terminals, which then follow the settings by themselves. */
     terminalAgents,
     /** Agents' changes of this window's files. */

@@ -8,16 +8,20 @@ import { CommitMessages } from './commands/commit-message.ts'
 import { type ActivePrompt, activePrompt } from './conversation/active-prompt.ts'
 import { type AgentLines, followAgentLines } from './conversation/agent-lines.ts'
 import type { PlanSource } from './conversation/plan-documents.ts'
+import type { ChatTools } from './mcp/chat-tools.ts'
+import { createPages, type Pages } from './pages.ts'
 import type { Platform } from './platform.ts'
 
 /**
  * What the editor's own views of Parley show, and what their commands do: the other direction of `Workbench`. Arguments and results are
- * plain data, of which the other side may get a copy, later, besides event listeners, disposables and `AbortSignal`s.
+ * plain data, of which the other side may get a copy, later, besides event listeners, disposables, `AbortSignal`s and views with the messages of their pages.
  */
 export interface EditorServices {
   readonly changes: Omit<EditorChanges, 'scope' | 'positions' | 'dispose'>
   readonly decisions: Omit<EditorDecisions, 'dispose'>
   readonly plans: PlanSource
+  readonly pages: Pages
+  readonly chatTools: Pick<ChatTools, 'open'>
   readonly prompt: ActivePrompt
   readonly commitMessages: Pick<CommitMessages, 'generate'>
   /** Tells which lines agents read and edit from now on. */
@@ -26,9 +30,10 @@ export interface EditorServices {
 
 export function createEditorServices(
   { workbench, storage, log }: Platform,
-  { agents, decisions, manager, nameOf, plans, records, runners, surfaces, tracker }: AppServices,
+  app: AppServices,
   own: DisposableStore,
 ): EditorServices {
+  const { agents, chatTools, decisions, manager, nameOf, plans, records, runners, surfaces, tracker } = app
   const changes = own.add(
     new EditorChanges({
       tracker,
@@ -47,7 +52,8 @@ export function createEditorServices(
   return {
     changes,
     decisions: own.add(new EditorDecisions({ ...undo, changes })),
-    plans,
+    ...{ chatTools, plans },
+    pages: createPages(app),
     prompt: activePrompt(surfaces),
     commitMessages: new CommitMessages({
       ...{ workbench, surfaces, agents, records, log },

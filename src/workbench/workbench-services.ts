@@ -1,11 +1,10 @@
 import type { EditorServices } from '../app/editor-services.ts'
 import { CommandId, ContextKey, HiddenCommandId, ProposalId } from '../app/ids.ts'
 import type { Platform } from '../app/platform.ts'
-import type { ChangeTracker } from '../changes/change-tracker.ts'
 import type { DisposableStore } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import { ChangeDecorations } from './changes/change-decorations.ts'
-import { ChangeEditors, followUserEdits } from './changes/change-editors.ts'
+import { ChangeEditors } from './changes/change-editors.ts'
 import { OldTexts } from './changes/old-texts.ts'
 import { ReviewCursor } from './changes/review-cursor.ts'
 import { ReviewTree } from './changes/review-tree.ts'
@@ -20,11 +19,10 @@ import { PlanEditors } from './editor/plan-editors.ts'
 import { noticeLocalSettings } from './local-settings-notice.ts'
 import { answerNotification } from './notifications.ts'
 
-/** Creates VS Code's own views: changes in editors and Source Control. `tracker`: follows what the user does with files. */
+/** Creates VS Code's own views: changes in editors and Source Control. */
 export function createWorkbenchServices(
   platform: Platform & { proposals: Proposals; comments: VsCodeComments },
   services: EditorServices,
-  tracker: ChangeTracker,
   own: DisposableStore,
 ) {
   const { storage, log, proposals } = platform
@@ -34,7 +32,6 @@ export function createWorkbenchServices(
     await answerEditableDiff(accept, uri)
   }
   own.add(noticeLocalSettings(storage, platform.settings))
-  own.add(followUserEdits(tracker))
   const { changes, decisions } = services
   const changeEditors = own.add(new ChangeEditors(changes, log))
   const lensCommands = {

@@ -4,16 +4,13 @@ import * as vscode from 'vscode'
 import * as z from 'zod'
 import type { EditorChanges, WhichChanges } from '../../app/changes/editor-changes.ts'
 import { ContextKey } from '../../app/ids.ts'
-import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { ChangedFile } from '../../changes/review/changed-file.ts'
 import { compareFiles } from '../../changes/review/hunk-navigation.ts'
-import { type Disposable, DisposableStore, Owner } from '../../common/disposable.ts'
+import { Owner } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
 import { isText, readable } from '../../common/file-names.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import { isUnsaved } from '../editor/files.ts'
-import { onDidSaveElsewhere } from '../editor/other-editors.ts'
 import { BASE_SCHEME, baseUri, summaryUri } from './base-files.ts'
 
 /** The command that says that VS Code can't open a file, whose path is the argument. Not in `ids.ts`, which is loaded at startup. */
@@ -218,69 +215,4 @@ function listed(files: readonly ChangedFile[]): string {
 function tellUnnamable(file: string): void {
   const name = plainMessage(readable(path.basename(file)))
   void vscode.window.showInformationMessage(l10n.t("VS Code can't open {0}: its name isn't UTF-8.", name))
-}
-
-/** Moves a file to the trash; rejects if there is none. */
-export async function trashFile(file: string): Promise<void> {
-  await vscode.workspace.fs.delete(vscode.Uri.file(file), { useTrash: true })
-}
-
-/** Globs of the files that the user hides. */
-export function hiddenFiles(): string[] {
-  const globs = vscode.workspace.getConfiguration('files').get<Record<string, unknown>>('exclude') ?? {}
-  return Object.entries(globs).flatMap(([glob, isHidden]) => (isHidden === true ? glob : []))
-}
-
-/** Reports the user's file operations in the editor to the tracker. */
-export function followUserEdits(tracker: ChangeTracker): Disposable {
-  const own = new DisposableStore()
-  const { workspace } = vscode
-  /** the latest versions of documents with unsaved changes */
-  const unsaved = new WeakMap<vscode.TextDocument, number>()
-  /** the versions that were reported as saved */
-  const reported = new WeakMap<vscode.TextDocument, number>()
-  const typed = (document: vscode.TextDocument) => {
-    const { uri, version } = document
-    if (uri.scheme !== 'file') return
-    const isDirty = isUnsaved(document)
-    // VS Code reports that a document isn't dirty before it reports the save
-    const isSame = !isDirty && unsaved.get(document) === version
-    if (isDirty) unsaved.set(document, version)
-    else unsaved.delete(document)
-    if (isSame) {
-      reported.set(document, version)
-      tracker.edits.saved(uri.fsPath, document.getText(), { likely: true })
-    }
-    tracker.edits.typed(uri.fsPath, () => document.getText(), isDirty)
-  }
-  for (const document of workspace.textDocuments) if (isUnsaved(document)) typed(document)
-  own.add(workspace.onDidChangeTextDocument(({ document }) => typed(document)))
-  own.add(
-    workspace.onDidSaveTextDocument(document => {
-      if (document.uri.scheme !== 'file') return
-      if (reported.get(document) !== document.version)
-        tracker.edits.saved(document.uri.fsPath, document.getText())
-      typed(document)
-    }),
-  )
-  own.add(onDidSaveElsewhere(file => tracker.edits.savedElsewhere(file)))
-  own.add(
-    workspace.onDidCloseTextDocument(document => {
-      if (document.uri.scheme === 'file')
-        tracker.edits.typed(document.uri.fsPath, () => document.getText(), false)
-    }),
-  )
-  own.add(
-    workspace.onWillRenameFiles(({ files }) => {
-      for (const { oldUri, newUri } of files)
-        if (oldUri.scheme === 'file') tracker.renames.renaming(oldUri.fsPath, newUri.fsPath)
-    }),
-  )
-  own.add(
-    workspace.onDidRenameFiles(({ files }) => {
-      for (const { oldUri, newUri } of files)
-        if (oldUri.scheme === 'file') void tracker.renames.renamed(oldUri.fsPath, newUri.fsPath)
-    }),
-  )
-  return own
 }

@@ -135,3 +135,14 @@ export const vscodeEncodings: Encodings = {
   decode: async (bytes, encoding) => vscode.workspace.decode(bytes, { encoding }),
   encode: async (text, encoding) => vscode.workspace.encode(text, { encoding }),
 }
+
+/** Moves a file to the trash; rejects if there is none. */
+export async function trashFile(file: string): Promise<void> {
+  await vscode.workspace.fs.delete(vscode.Uri.file(file), { useTrash: true })
+}
+
+/** Globs of the files that the user hides. */
+export function hiddenFiles(): string[] {
+  const globs = vscode.workspace.getConfiguration('files').get<Record<string, unknown>>('exclude') ?? {}
+  return Object.entries(globs).flatMap(([glob, isHidden]) => (isHidden === true ? glob : []))
+}

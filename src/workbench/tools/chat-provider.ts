@@ -8,7 +8,10 @@ const SETTING = 'parley.editorToolsInChat'
 const NOT_STARTED = 'http://127.0.0.1'
 
 /** Publishes the editor tools to VS Code's own chat, if the user has turned that on. Nothing starts before the chat uses them. */
-export function registerChatTools(version: string, tools: () => Promise<ChatTools>): vscode.Disposable {
+export function registerChatTools(
+  version: string,
+  tools: () => Promise<Pick<ChatTools, 'open'>>,
+): vscode.Disposable {
   // some editors that are based on VS Code leave it out
   const lm: Partial<typeof vscode.lm> | undefined = vscode.lm
   if (!lm?.registerMcpServerDefinitionProvider) return vscode.Disposable.from()

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode'
+import type { Pages } from '../../app/pages.ts'
 import type { ShownTab, SideBarView, TabOptions, TabPanel } from '../../app/webviews.ts'
 import {
   AGENTS_PAGE,
@@ -33,7 +34,7 @@ export function openTab(
 }
 
 /** A tab of VS Code, as the models of the views use it. */
-export function tabPanel(panel: vscode.WebviewPanel, extensionUri: vscode.Uri): TabPanel {
+function tabPanel(panel: vscode.WebviewPanel, extensionUri: vscode.Uri): TabPanel {
   return {
     get visible() {
       return panel.visible
@@ -61,7 +62,7 @@ export function tabPanel(panel: vscode.WebviewPanel, extensionUri: vscode.Uri): 
 }
 
 /** The view in VS Code's side bar, as its model uses it. */
-export function sideBarView(view: vscode.WebviewView): SideBarView {
+function sideBarView(view: vscode.WebviewView): SideBarView {
   return {
     get visible() {
       return view.visible
@@ -71,5 +72,15 @@ export function sideBarView(view: vscode.WebviewView): SideBarView {
     setBadge(value, tooltip) {
       view.badge = value > 0 ? { value, tooltip } : undefined
     },
+  }
+}
+
+/** Connects the views that VS Code shows or restores with their models. */
+export function createViewEntries(pages: Pages, extensionUri: vscode.Uri) {
+  return {
+    showSideBar: (view: vscode.WebviewView, page: WebviewPage) => pages.showSideBar(sideBarView(view), page),
+    /** `state`: what the page stored before a reload, unchecked. */
+    restoreTab: (panel: vscode.WebviewPanel, page: WebviewPage, state: unknown) =>
+      pages.restoreTab(panel.viewType, { panel: tabPanel(panel, extensionUri), page }, state),
   }
 }

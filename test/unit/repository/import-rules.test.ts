@@ -56,6 +56,10 @@ const forbidden: Array<[file: string, imported: string]> = [
   ['src/agent-host/host.ts', 'vscode'],
   ['src/acp/connection.ts', '../agent-host/host.ts'],
   ['src/workbench/status-item.ts', '../agent-host/host.ts'],
+  ['src/workbench/status-item.ts', '../app/app-services.ts'],
+  ['src/workbench/status-item.ts', '../sessions/session-manager.ts'],
+  ['src/workbench/changes/source-control.ts', '../../changes/change-tracker.ts'],
+  ['src/workbench/changes/source-control.ts', '../../changes/model/file-log.ts'],
 ]
 
 /** Imports that the architecture allows, to prove that the rules don't forbid everything. */
@@ -71,6 +75,7 @@ const permitted: Array<[file: string, imported: string]> = [
   ['src/app/ids.ts', '../bridge/history.ts'],
   ['src/workbench/status-item.ts', 'vscode'],
   ['src/workbench/status-item.ts', '../app/ids.ts'],
+  ['src/workbench/changes/source-control.ts', '../../changes/review/changed-file.ts'],
   ['src/webview/conversation/main.ts', '../../bridge/conversation.ts'],
   ['src/webview/tools/title.ts', '../../conversation/state.ts'],
   ['src/demo-agent/main.ts', './session.ts'],

@@ -20,6 +20,9 @@ const HANDLES: Record<string, (run: Call, args: unknown[], path: string) => unkn
   'dialogs.input': input,
   'dialogs.progress': progress,
   openTab: (run, [options], path) => tabOf(run(toWindow(options, path)) as Tab, path),
+  'pages.showSideBar': (run, [view, page], path) => run(view, pageOf(page as Page, path)),
+  'pages.restoreTab': (run, [type, tab, state], path) =>
+    run(type, tabOf(tab as Tab, path), plain(state, path)),
   features: async (run, _, path) => copied((await run()) as object, `${path}.`),
 }
 
@@ -227,19 +230,25 @@ async function progress(run: Call, [options, work]: unknown[], path: string) {
   return outcome
 }
 
+interface Page {
+  listen(listener: Call): Handle
+  post(message: unknown): PromiseLike<boolean>
+}
+
 interface Tab {
   panel: object
-  page: { listen(listener: Call): Handle; post(message: unknown): PromiseLike<boolean> }
+  page: Page
 }
 
 /** Its page's messages, and what the window tells of the tab. */
-function tabOf({ panel, page }: Tab, path: string): unknown {
+function tabOf({ panel, page }: Tab, path: string): Tab {
+  return { panel, page: pageOf(page, path) }
+}
+
+function pageOf(page: Page, path: string): Page {
   return {
-    panel,
-    page: {
-      listen: (listener: Call) => page.listen(message => listener(plain(message, path))),
-      post: (message: unknown) => page.post(plain(message, path)),
-    },
+    listen: listener => page.listen(message => listener(plain(message, path))),
+    post: message => page.post(plain(message, path)),
   }
 }
 

@@ -1,8 +1,8 @@
 import * as l10n from '@vscode/l10n'
 import { UnavailableError } from '../../common/errors.ts'
+import { confirmUndo, restoreUndone, type UndoServices } from '../changes/undo-changes.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
-import { confirmUndo, restoreUndone, type UndoServices } from './undo-changes.ts'
 
 /** Commands about agents' changes that don't depend on what editors show. */
 export function changeCommands(services: UndoServices & { surfaces: ConversationSurfaces }) {

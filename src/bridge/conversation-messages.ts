@@ -423,7 +423,14 @@ export const conversationMessages = {
     z.object({
       key,
       entryId: id,
-      edited: z.object({ id: promptId, draft, restores: z.boolean(), forgets: z.boolean() }),
+      edited: z.object({
+        id: promptId,
+        draft,
+        restores: z.boolean(),
+        forgets: z.boolean(),
+        /** There was nothing to choose: the prompt continues the conversation. */
+        isSetAside: z.boolean(),
+      }),
     }),
     answer<boolean>(),
   ),

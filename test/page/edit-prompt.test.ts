@@ -29,6 +29,7 @@ const forgets = {
 const agents = (root: IsolatedRoot) => ({
   plain: fixtureAgent(root, 'Plain'),
   forgets: fixtureAgent(root, 'Forgets', forgets),
+  dies: fixtureAgent(root, 'Dies', { on: { 'session/cancel': [{ exit: 7 }] } }),
   deaf: fixtureAgent(root, 'Deaf', { on: { 'session/cancel': [] } }),
 })
 
@@ -204,6 +205,36 @@ describe('editing a prompt where it is', () => {
     )
   })
 
+  it('stays, and is sent once, if the agent exits instead of stopping', async () => {
+    workbench = await vscode.clearedWindow()
+    conversation = await ConversationPage.startSession(workbench, 'Dies')
+    await conversation.runTurn('[[say one]] first')
+    await conversation.send('[[gate]]')
+    await conversation.button(/^Stop \(/).waitFor()
+    await edit('first')
+    await editor().fill('[[say edited]]')
+    await conversation.button(/^Stop and Send/).click()
+    await conversation.card('Dies stopped').waitFor()
+    const sent = () =>
+      receivedParams(vscode.root, 'Dies', 'session/prompt').filter(one =>
+        JSON.stringify(one).includes('[[say edited]]'),
+      )
+    await workbench.notification("What came after this prompt can't be replaced now.").waitFor()
+    await editor()
+      .filter({ hasText: /^\[\[say edited]]$/ })
+      .waitFor()
+    assert.equal(sent().length, 0)
+    await conversation
+      .card('Dies stopped')
+      .getByRole('button', { name: /^Restart/ })
+      .click()
+    await conversation.waitForPhase('ready')
+    await editor().press('Enter')
+    await conversation.agentMessage('edited').waitFor()
+    await conversation.button(/entries set aside/).waitFor()
+    assert.equal(sent().length, 1)
+  })
+
   it('says why it waits for a turn and for queued prompts, and sends nothing then', async () => {
     workbench = await vscode.clearedWindow()
     conversation = await ConversationPage.startSession(workbench, 'Plain')
@@ -278,5 +309,28 @@ describe('editing a prompt of a conversation that the agent replays', () => {
     await waitFor('the replayed prompts', async () => (await rows.count()) === 6)
     await rows.nth(4).getByRole('textbox').filter({ hasText: '[[say two]] edited' }).waitFor()
     assert.equal(await editor().count(), 1)
+  })
+
+  it('keeps the focus and the cursor of a prompt that is edited meanwhile', async () => {
+    const workbench = await vscode.clearedWindow()
+    let conversation = await ConversationPage.startSession(workbench, 'Replays')
+    for (const word of SENT) await conversation.runTurn(`[[say ${word}]]`)
+    await workbench.reload()
+    conversation = await ConversationPage.find(workbench)
+    const rows = conversation.frame.locator('.row-prompt')
+    await rows.nth(2).hover()
+    await rows.nth(2).getByRole('button', { name: 'Edit and Resend' }).click()
+    const editor = conversation.frame.getByRole('textbox', { name: 'Edit Prompt' })
+    await conversation.waitForFocus(editor)
+    const { keyboard } = workbench.page
+    await keyboard.type(' at the end')
+    await waitFor('the edit on disk', () => storedDrafts(vscode.root).includes(' at the end'))
+    await keyboard.press('ControlOrMeta+Home')
+    await keyboard.type('from ')
+    openGate(vscode.root, 'Replays')
+    await waitFor('the replayed prompts', async () => (await rows.count()) === 6)
+    await conversation.waitForFocus(rows.nth(4).getByRole('textbox'))
+    await keyboard.type('here ')
+    await editor.filter({ hasText: 'from here [[say two]] at the end' }).waitFor()
   })
 })

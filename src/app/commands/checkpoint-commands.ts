@@ -504,6 +504,7 @@ const editContext = z.object({
       draft: draftText.extend({ items: draftItems }),
       restores: z.boolean(),
       forgets: z.boolean(),
+      isSetAside: z.boolean(),
     })
     .optional(),
 })
@@ -545,14 +546,22 @@ async function editOptions(
 async function resendEdited(
   target: EntryTarget,
   turn: number,
-  { id, draft, restores, forgets }: Edited,
+  { id, draft, restores, forgets, isSetAside }: Edited,
   services: BranchServices,
 ): Promise<boolean> {
   const { surface, open } = target
   const { controller } = surface
   throwIfNotNext(target)
+  const isReady = open.session.phase === 'ready'
+  // the agent may have exited since the user chose
+  if (!isReady && !isSetAside)
+    throw new UnavailableError(
+      l10n.t(
+        "What came after this prompt can't be replaced now. Restart the agent, or send again to continue at the end.",
+      ),
+    )
   services.editChoice.set({ restores, forgets })
-  if (open.session.phase === 'ready' && !isRewoundIn(open, turn)) {
+  if (isReady && !isRewoundIn(open, turn)) {
     let undone: Undone | undefined
     const plan = await planOf(open, turn)
     if (restores && plan.files.length > 0) {

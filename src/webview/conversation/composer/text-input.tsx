@@ -12,8 +12,8 @@ import { Chips, putChip } from './input/mentions.ts'
 /** The composer's interface to its text field. */
 export interface TextInputHandle {
   focus(): void
-  /** Replaces everything and moves the cursor to the end. Can be undone. */
-  setText(draft: WrittenDraft): void
+  /** Replaces everything and moves the cursor to `caret`, by default the end. Can be undone. */
+  setText(draft: WrittenDraft, caret?: number): void
   /** Inserts text at the cursor. */
   insert(text: string): void
   /** Replaces a part of the text with a chip, or inserts one at the cursor, surrounded by spaces. */
@@ -130,13 +130,13 @@ export function TextInput(props: TextInputProps) {
 function handleOf(editor: () => TextEditor | undefined, draft: Draft, chips: Chips): TextInputHandle {
   return {
     focus: () => editor()?.view.focus(),
-    setText({ text, chips: ranges, items }) {
+    setText({ text, chips: ranges, items }, caret = text.length) {
       for (const item of items) draft.introduce(item)
       const view = editor()?.view
       view?.dispatch({
         changes: { from: 0, to: view.state.doc.length, insert: text },
         effects: ranges.map(range => putChip.of(range)),
-        selection: { anchor: text.length },
+        selection: { anchor: caret },
         scrollIntoView: true,
       })
     },

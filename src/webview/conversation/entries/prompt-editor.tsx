@@ -34,6 +34,11 @@ interface Edit {
 const edits = new Map<string, Edit>()
 /** the edited prompt that has had the focus */
 let focused = ''
+/**
+ * An editor that was removed while the user typed in it, until the one that replaces it: a replay can move its prompt to another entry.
+ * The host may not have got the last keys.
+ */
+let typed: { conversation: string; original: string; content: WrittenDraft; caret: number } | undefined
 
 const NOTHING = Promise.resolve()
 
@@ -53,12 +58,16 @@ function editOf(app: App, key: string, entry: MessageEntry): Edit {
   })
   const original = draftOf(entry.blocks.filter(isWritten), itemFromBlock)
   const stored = app.edits.get(key)
-  draft.put(stored ?? original)
+  draft.put(stored && isTyped(app, original) ? typed!.content : (stored ?? original))
   // the focus stays in the composer after a reload
   if (stored) focused = key
   const edit = { draft, original, round: app.editsRound, stop: store(app, draft, entry) }
   edits.set(key, edit)
   return edit
+}
+
+function isTyped({ store }: App, original: WrittenDraft): boolean {
+  return typed?.conversation === store.key && typed.original === original.text
 }
 
 /** Stores the draft of a prompt until the returned function is called. */
@@ -105,9 +114,10 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
     isRecalled: () => draft.text.peek() === original.text,
     onAttach: attachRow,
   })
-  const isIdle = store.head.value?.activity === 'idle'
+  const { activity, phase } = store.head.value ?? {}
+  const isIdle = activity === 'idle'
   useEffect(() => {
-    // the changes of a turn are known when it ends
+    // the changes of a turn are known when it ends; an agent that doesn't run leaves no choice
     if (!isIdle) return
     host.request('conversation/editOptions', { entryId: slot.id }).then(
       // choices that the user has made meanwhile stay
@@ -119,15 +129,27 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
         }),
       () => {},
     )
-  }, [host, slot, isIdle])
+  }, [host, slot, isIdle, phase])
   useLayoutEffect(() => {
     if (focused !== key) {
       // puts the cursor at the end
       input.current?.setText(draft.content.peek())
       input.current?.focus()
+    } else if (isTyped(app, original) && document.activeElement === document.body) {
+      input.current?.setText(typed!.content, typed!.caret)
+      input.current?.focus()
     }
     focused = key
-  }, [draft, key])
+    typed = undefined
+    const conversation = store.key
+    const element = area.current
+    return () => {
+      const isFocused = element?.querySelector('.composer-text')?.contains(document.activeElement)
+      if (!isFocused || edits.get(key)?.draft !== draft) return
+      const caret = input.current?.caret.start ?? 0
+      typed = { conversation, original: original.text, content: draft.content.peek(), caret }
+    }
+  }, [app, store, draft, key, original])
 
   const cancel = () => {
     const row = area.current?.closest('.row')
@@ -135,7 +157,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
     if (isRecalled) app.composer.current?.focus()
     else focusPencil(row, 30)
   }
-  const send = () =>
+  const send = (hasStopped = false) =>
     completion.afterChoice(async () => {
       // as it is now, since a user may press Enter before a change is rendered
       if (draft.isEmpty.peek() || sending.current || blockedBecause(store.head.peek())) return
@@ -145,7 +167,9 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
         // the edit needs the user's last choices
         const chosen = options ?? (await host.request('conversation/editOptions', { entryId: slot.id }))
         const { restores = false, forgets = true } = chosen ?? {}
-        const edited = { id: crypto.randomUUID(), draft: draft.content.peek(), restores, forgets }
+        // not what came after it if the agent exited instead of stopping
+        const isSetAside = !hasStopped && chosen?.isSetAside === true
+        const edited = { id: crypto.randomUUID(), draft: draft.content.peek(), restores, forgets, isSetAside }
         if (await host.request('conversation/resendEdited', { entryId: slot.id, edited })) {
           finish(app, key)
           app.composer.current?.focus()
@@ -167,7 +191,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
   useEffect(() => {
     if (!isStopping || !isIdle) return
     setStopping(false)
-    send()
+    send(true)
   })
   const onKey = (event: KeyboardEvent): boolean => {
     if (completion.onKey(event)) return true
@@ -218,7 +242,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
               label={canStop ? stopAndSendTitle() : (blocked ?? sendTitle())}
               // with the focus, it stays enabled until the agent stops
               disabled={draft.isEmpty.value || isSending || (blocked !== undefined && !canStop)}
-              onClick={canStop ? stopAndSend : send}
+              onClick={() => (canStop ? stopAndSend() : send())}
             />
           </div>
         </div>
@@ -286,7 +310,7 @@ function focusPencil(row: Element | null | undefined, frames: number): void {
 
 /** Why an edited prompt can't be sent now. */
 function blockedBecause(head: ConversationHead | undefined): string | undefined {
-  if (!head) return t('Preparing…')
+  if (!head || head.phase === 'loading' || head.phase === 'starting') return t('Preparing…')
   if (head.activity !== 'idle') return t('Stop the turn to send the edited prompt.')
   // the edited prompt would overtake queued prompts, or these would refer to the turns that it replaces
   if (head.queue.length > 0) return t('Send or remove the queued prompts first.')
@@ -305,6 +329,7 @@ function finish(app: App, key: string): void {
   edits.delete(key)
   app.edits.delete(key)
   focused = ''
+  typed = undefined
   app.recalled = ''
   if (app.editing.peek() === key) app.editing.value = ''
 }

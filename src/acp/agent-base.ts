@@ -9,6 +9,7 @@ import { type AgentLink, limitLog } from './agent-link.ts'
 import type { ConnectionHandlers } from './connection.ts'
 import { InvalidResponseError, NotSupportedError, toAgentError } from './errors.ts'
 import type {
+  AcpMcpServer,
   AgentCapabilities,
   AuthMethod,
   AuthStatus,
@@ -29,6 +30,7 @@ import { answerElicitation, elicitationCompleteSchema } from './wire/elicitation
 import { forkPointToWire } from './wire/fork-point.ts'
 import { readAuthMethods, readInfo, type WireInitialize } from './wire/initialize.ts'
 import { maybeList, type Report } from './wire/lenient.ts'
+import { answerMcp, MCP_METHOD } from './wire/mcp.ts'
 import {
   outcomeToWire,
   promptToWire,
@@ -110,7 +112,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     emit: (sessionId: string, update: SessionUpdate) => void,
     report: Report,
   ): S
-  protected abstract serverToWire(server: McpServer): object
+  protected abstract serverToWire(server: McpServer | AcpMcpServer): object
   /** The params of a set request, except for the session. */
   protected abstract setToWire(set: SetVia): object
   protected abstract readUpdate(raw: unknown, session: S): void
@@ -350,6 +352,9 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     if (method === 'elicitation/create') {
       const { connection } = this.link
       return answerElicitation(this.client, params, signal, this.report, id => connection.requestSignal(id))
+    }
+    if (method === MCP_METHOD) {
+      return answerMcp(this.client, params, signal, about => this.link.connection.notify(MCP_METHOD, about))
     }
     return this.answer(method, params, signal)
   }

@@ -15,6 +15,8 @@ import type {
   ElicitationOutcome,
   ElicitationRequest,
   LastOptions,
+  McpOutcome,
+  McpRequest,
   PermissionOutcome,
   PermissionRequest,
   Provider,
@@ -209,13 +211,23 @@ export interface SessionNote {
  * Where a session's agent reaches the MCP server of its window. The next window serves the same address. Only the host's memory
  * has it, because whoever knows the address can use the server.
  */
-export interface ToolServerAddress {
+export type ToolServerAddress = LocalServerAddress | AcpServerAddress
+
+interface ServerAddress {
   name: string
+  /** of data in the server's answers; the agent got it when it connected */
+  mark: string
+}
+
+export interface LocalServerAddress extends ServerAddress {
   port: number
   path: string
   token: string
-  /** of data in the server's answers; the agent got it when it connected */
-  mark: string
+}
+
+/** Through the agent's connection. */
+export interface AcpServerAddress extends ServerAddress {
+  serverId: string
 }
 
 /** An agent that an earlier window started. */
@@ -273,6 +285,15 @@ export interface AgentClient {
    * @see https://agentclientprotocol.com/protocol/v2/draft/elicitation
    */
   createElicitation?(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
+  /**
+   * Answers a request to an MCP server that a session got with the type `acp`. `notify` sends notifications about the request until it's
+   * answered. Rejects with an `RpcError` if the server can't be reached.
+   */
+  mcpMessage?(
+    request: McpRequest,
+    signal: AbortSignal,
+    notify: (method: string, params?: { [key: string]: unknown }) => void,
+  ): Promise<McpOutcome>
   /** The user has finished at the URL: https://agentclientprotocol.com/protocol/v1/elicitation#url-completion */
   elicitationComplete?(elicitationId: string): void
 }

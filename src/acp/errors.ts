@@ -15,6 +15,9 @@ export const RpcCode = {
   unsupportedVersion: -32022,
 } as const
 
+/** The codes of `mcp/message` for what isn't an outcome of MCP (unstable). */
+export const McpCode = { tooMany: -33_000, unavailable: -33_001, failed: -33_002 } as const
+
 /** The peer answered with an error. `detail` is the text in its `data`. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'

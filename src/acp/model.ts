@@ -538,6 +538,30 @@ export type McpServer =
     }
   | { type: 'http' | 'sse'; name: string; url: string; headers: Array<{ name: string; value: string }> }
 
+/**
+ * An MCP server of the client, which the agent reaches through its connection (unstable). `serverId` is never used twice.
+ * @see https://agentclientprotocol.com/rfds/mcp-over-acp
+ */
+export interface AcpMcpServer {
+  type: 'acp'
+  name: string
+  serverId: string
+}
+
+/** A request of the agent to an {@link AcpMcpServer}. */
+export interface McpRequest {
+  serverId: string
+  /** Chosen by the agent; unique among the server's requests in progress. */
+  requestId: string
+  method: string
+  params?: { [key: string]: unknown }
+}
+
+/** The answer to an {@link McpRequest}, in MCP's terms. */
+export type McpOutcome =
+  | { result: unknown }
+  | { error: { code: number; message: string; data?: unknown; [key: string]: unknown } }
+
 /** Where a session works: absolute paths. */
 export interface Roots {
   cwd: string
@@ -550,7 +574,7 @@ export interface Roots {
  * @see https://agentclientprotocol.com/protocol/v2/draft/session-setup#creating-a-session
  */
 export interface SessionSetup extends Roots {
-  mcpServers: McpServer[]
+  mcpServers: Array<McpServer | AcpMcpServer>
   /** The user's system prompt, sent only to agents with the capability (unstable); `override` only to agents that support it. */
   systemPrompt?: { mode: 'append' | 'override'; content: ContentBlock[] }
 }
@@ -632,7 +656,8 @@ export interface AgentCapabilities {
   delete: boolean
   additionalDirectories: boolean
   logout: boolean
-  mcp: { stdio: boolean; http: boolean; sse: boolean }
+  /** `acp`: servers of the client, through this connection (unstable); present only if `true` */
+  mcp: { stdio: boolean; http: boolean; sse: boolean; acp?: true }
   /** The agent runs on another machine, which can't reach the editor's own MCP server. */
   isRemote?: boolean
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }

@@ -94,7 +94,8 @@ export class Envelope {
 
   /** Whether no turn runs, as far as the agent says: it has answered each prompt and asks nothing. */
   get isIdle(): boolean {
-    if (this.#toWindow.size > 0 || this.#working.size > 0) return false
+    if (this.#working.size > 0) return false
+    for (const request of this.#toWindow.values()) if (!isSubscription(request)) return false
     for (const { method } of this.#toAgent.values()) if (method === 'session/prompt') return false
     return true
   }
@@ -232,6 +233,11 @@ export function conversationPart(frame: Buffer): Buffer {
   const said = frames.filter(({ id, method }) => method === undefined || id === undefined)
   if (said.length === frames.length) return frame
   return said.length === 0 ? NOTHING : Buffer.from(`${JSON.stringify(isBatch ? said : said[0])}\n`)
+}
+
+/** Whether a request lasts as long as the agent listens for changes of the window's tools. */
+function isSubscription({ method, params }: OpenRequest): boolean {
+  return method === 'mcp/message' && isRecord(params) && params.method === 'subscriptions/listen'
 }
 
 /** The port of the window's tool server, from the window's note. */

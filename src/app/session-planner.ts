@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
-import type { AgentCapabilities, McpServer } from '../acp/model.ts'
+import type { AgentCapabilities, SessionSetup } from '../acp/model.ts'
 import { planSystemPrompt, type SystemPrompt } from '../agents/definition.ts'
 import { CancelledError } from '../common/errors.ts'
 import type { RootsPlan } from '../common/roots-plan.ts'
@@ -188,7 +188,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
 
 function planOf(
   roots: RootsPlan,
-  servers: McpServer[],
+  servers: SessionSetup['mcpServers'],
   notes: McpServerNote[],
   systemPrompt: SystemPrompt | null | undefined,
   capabilities: AgentCapabilities,

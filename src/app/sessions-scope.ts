@@ -55,6 +55,7 @@ export function createSessionsScope(
     manager,
     activeSession: window.activeSession,
     nativeElicitation: window.nativeElicitation,
+    mcpMessage: window.editorTools.message,
   })
   const runners: AgentRunners = own.add(
     new AgentRunners({

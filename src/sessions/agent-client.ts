@@ -13,6 +13,8 @@ interface AgentClientsOptions {
   activeSession: (agentId: string) => Session | undefined
   /** Asks the questions that belong to no session. */
   nativeElicitation: NativeElicitation
+  /** Answers requests to the editor's own MCP server. */
+  mcpMessage: NonNullable<AgentClient['mcpMessage']>
 }
 
 /** Answers the requests that agents may send to this window: each request goes to its session. */
@@ -38,8 +40,9 @@ export class AgentClients {
 
   /** `sessions`: the sessions of the agent's process; `undefined` before it's ready. */
   readonly of = (agentId: string, sessions: () => AgentSessions | undefined): AgentClient => {
-    const { nativeElicitation } = this.#options
+    const { nativeElicitation, mcpMessage } = this.#options
     return {
+      mcpMessage,
       // a subagent works in the session that started it
       ...servicesClient((sessionId, signal) =>
         this.#servicesOf(agentId, () => sessions()?.of(sessionId)?.sessionId ?? sessionId, signal),

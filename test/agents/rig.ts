@@ -264,13 +264,14 @@ export class AgentRig {
    */
   async reloadEditorTools({ plan, key, session }: OpenSession): Promise<void> {
     const { address } = plan.editorTools!
+    assert.ok(address && 'port' in address)
     this.#editorTools.dispose()
-    await waitFor('end of the server', async () => !(await accepts(address!.port)))
+    await waitFor('end of the server', async () => !(await accepts(address.port)))
     this.#editorTools = this.#newEditorTools()
     const { mcp, hiddenTools } = session.agent.capabilities
     const lost = () => assert.fail('The port of the tools is taken')
     const { tools } = this.#editorTools.resume(
-      address!,
+      address,
       rootsOf(plan.roots),
       { ...mcp, hiddenTools },
       key,
@@ -479,6 +480,7 @@ export class AgentRig {
       manager,
       activeSession: () => undefined,
       nativeElicitation: { ask: async () => ({ action: 'decline' }), complete: () => {} },
+      mcpMessage: (...asked) => this.#editorTools.message(...asked),
     })
     const saved = new SavedSessions({ manager, runner, records, transcripts })
     const starter = new SessionStarter({

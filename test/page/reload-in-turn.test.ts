@@ -111,6 +111,9 @@ describe('an agent that outlives its window', () => {
         resuming: fixtureAgent(root, 'Resuming', {
           results: { initialize: { agentCapabilities: { sessionCapabilities: { resume: {} } } } },
         }),
+        inward: fixtureAgent(root, 'Inward', {
+          results: { initialize: { agentCapabilities: { mcpCapabilities: { acp: true } } } },
+        }),
         draft: { ...fixtureAgent(root, 'Draft', second), protocol: 'latest' },
         leaving: { ...fixtureAgent(root, 'Leaving', leaving), protocol: 'latest' },
       },
@@ -243,6 +246,26 @@ describe('an agent that outlives its window', () => {
     await conversation.text(/exit 3, 14 characters/).waitFor()
     await conversation.text(/one\s*two\s*three/).waitFor()
     await conversation.button('Stop (Escape)').waitFor({ state: 'detached' })
+  })
+
+  it('gets the answer of a tool of the editor, which it reaches through its connection, after a reload and a crash', async () => {
+    await start('Inward')
+    const [setup] = receivedParams(vscode.root, 'Inward', 'session/new')
+    const [server, ...others] = setup!.mcpServers as Array<{ type: string; name: string }>
+    assert.deepEqual([server!.type, server!.name, others.length], ['acp', 'vscode', 0])
+    await conversation.send('[[acp-ask Tabs or spaces?]]')
+    const question = () => conversation.frame.getByRole('group', { name: /^Answer required/ })
+    const field = () => question().getByRole('textbox')
+    await field().waitFor()
+    await reload()
+    await field().waitFor()
+    await workbench.crash()
+    await find()
+    await field().fill('Tabs')
+    await question().getByRole('button', { name: 'Submit' }).click()
+    await conversation.text(/Its result: The user answered: Tabs/).waitFor()
+    await conversation.button('Stop (Escape)').waitFor({ state: 'detached' })
+    assert.equal(prompts('Inward').length, 1)
   })
 
   it('reaches the tools of the editor after a reload and a crash, and while there is no window, with the connection that it has', async () => {

@@ -3,6 +3,7 @@ import { type Agent, AgentClosedError } from '../agent.ts'
 import { AgentBase, type SurfaceOptions } from '../agent-base.ts'
 import { RpcCode, toAgentError } from '../errors.ts'
 import type {
+  AcpMcpServer,
   AgentCapabilities,
   ContentBlock,
   LastOptions,
@@ -145,7 +146,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
     return new SessionV1(sessionId, emit, report)
   }
 
-  protected override serverToWire(server: McpServer) {
+  protected override serverToWire(server: McpServer | AcpMcpServer) {
     return serverToWire(server)
   }
 
@@ -204,7 +205,12 @@ export function readCapabilities(wire: WireInitialize): AgentCapabilities {
     additionalDirectories: has(session, 'additionalDirectories'),
     logout: has(auth, 'logout'),
     // Every agent must take stdio servers.
-    mcp: { stdio: true, http: flag(mcp, 'http'), sse: flag(mcp, 'sse') },
+    mcp: {
+      stdio: true,
+      http: flag(mcp, 'http'),
+      sse: flag(mcp, 'sse'),
+      ...(flag(mcp, 'acp') && { acp: true }),
+    },
     prompt: {
       image: flag(prompt, 'image'),
       audio: flag(prompt, 'audio'),
@@ -220,11 +226,12 @@ function flag(parent: unknown, key: string): boolean {
 }
 
 /** In v1 a stdio server has no `type`. */
-export function serverToWire(server: McpServer) {
+export function serverToWire(server: McpServer | AcpMcpServer) {
   if (server.type === 'stdio') {
     const { name, command, args, env } = server
     return { name, command, args, env }
   }
+  if (server.type === 'acp') return server
   const { type, name, url, headers } = server
   return { type, name, url, headers }
 }

@@ -4,6 +4,7 @@ import type { Agent } from '../agent.ts'
 import { AgentBase, type SurfaceOptions } from '../agent-base.ts'
 import { NotSupportedError, toAgentError } from '../errors.ts'
 import type {
+  AcpMcpServer,
   AgentCapabilities,
   AuthMethod,
   ContentBlock,
@@ -119,7 +120,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
     return new SessionV2(sessionId, emit, report)
   }
 
-  protected override serverToWire(server: McpServer) {
+  protected override serverToWire(server: McpServer | AcpMcpServer) {
     return serverToWire(server)
   }
 
@@ -177,7 +178,12 @@ function readCapabilities(wire: WireInitialize): AgentCapabilities {
     delete: has(session, 'delete'),
     additionalDirectories: has(session, 'additionalDirectories'),
     logout: (Array.isArray(wire.authMethods) && wire.authMethods.length > 0) || has(auth, 'logout'),
-    mcp: { stdio: has(mcp, 'stdio'), http: has(mcp, 'http'), sse: false },
+    mcp: {
+      stdio: has(mcp, 'stdio'),
+      http: has(mcp, 'http'),
+      sse: false,
+      ...(has(mcp, 'acp') && { acp: true }),
+    },
     prompt: {
       image: has(prompt, 'image'),
       audio: has(prompt, 'audio'),
@@ -188,12 +194,13 @@ function readCapabilities(wire: WireInitialize): AgentCapabilities {
 }
 
 /** Every kind of server has a `type`. There is no `sse` in v2, so no agent accepts one. */
-export function serverToWire(server: McpServer) {
+export function serverToWire(server: McpServer | AcpMcpServer) {
   if (server.type === 'stdio') {
     const { type, name, command, args, env } = server
     return { type, name, command, args, env }
   }
   if (server.type === 'sse') throw new NotSupportedError("The agent doesn't support MCP servers over SSE.")
+  if (server.type === 'acp') return server
   const { name, url, headers } = server
   return { type: 'http' as const, name, url, headers }
 }

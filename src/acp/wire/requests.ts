@@ -5,6 +5,7 @@ import { isRecord } from '../../common/is-record.ts'
 import { parseTimestamp } from '../../common/timestamp.ts'
 import { NotSupportedError, RpcCode, RpcError } from '../errors.ts'
 import type {
+  AcpMcpServer,
   AgentCapabilities,
   AuthStatus,
   ContentBlock,
@@ -67,7 +68,7 @@ export function outcomeToWire(outcome: PermissionOutcome) {
 export function setupToWire<Server>(
   setup: SessionSetup,
   can: AgentCapabilities,
-  serverToWire: (server: McpServer) => Server,
+  serverToWire: (server: McpServer | AcpMcpServer) => Server,
 ) {
   const { cwd, additionalDirectories, systemPrompt } = setup
   // Several agents accept a relative folder and fail later.

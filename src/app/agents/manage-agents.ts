@@ -261,6 +261,7 @@ function capabilitiesOf({ capabilities, authMethods }: Agent): AgentCheck['detai
         [mcp.stdio, 'stdio'],
         [mcp.http, 'HTTP'],
         [mcp.sse, 'SSE'],
+        [mcp.acp, 'ACP'],
       ]),
     },
     {

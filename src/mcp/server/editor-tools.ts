@@ -1,6 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
-import type { ToolServerAddress } from '../../acp/agent.ts'
-import type { McpServer, Roots as SessionRoots } from '../../acp/model.ts'
+import type { AcpServerAddress, LocalServerAddress, ToolServerAddress } from '../../acp/agent.ts'
+import { McpCode, RpcError } from '../../acp/errors.ts'
+import type {
+  AcpMcpServer,
+  McpOutcome,
+  McpRequest,
+  McpServer,
+  Roots as SessionRoots,
+} from '../../acp/model.ts'
 import type { SettingLayer } from '../../agents/setting-layers.ts'
 import { deferred, delay, raceAbort, withDeadline } from '../../common/async.ts'
 import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
@@ -14,9 +22,11 @@ import { readSettingValue, SETTINGS } from '../../common/settings.ts'
 import type { BridgedServer, BridgeFollower } from '../bridge/bridges.ts'
 import type { McpServerNote } from '../server-note.ts'
 import type { McpSwitches } from '../switches.ts'
+import type { AcpEndpoint, McpRefusal, Notify } from './acp-endpoint.ts'
 import type { EditorFeatures } from './editor-features.ts'
 import type { RootGuard } from './roots.ts'
 import type { ToolConversation } from './tool.ts'
+import type { EndpointOptions, ServedTools } from './tool-calls.ts'
 import { ToolError } from './tool-error.ts'
 import type { Endpoint, ToolServer } from './tool-server.ts'
 
@@ -51,14 +61,21 @@ export function allowedTools(layers: readonly SettingLayer[]): readonly string[]
 const SWITCH = 'parley.editorTools'
 
 /** The displayed data of the editor's server, the same for all sessions. */
-function ownNote() {
-  return { type: 'http', source: l10n.t('editor tools'), isEditor: true } as const
+function ownNote(type: 'acp' | 'http' = 'http') {
+  return { type, source: l10n.t('editor tools'), isEditor: true } as const
+}
+
+/** The transports of an agent's MCP servers. */
+interface Transports {
+  http: boolean
+  stdio: boolean
+  acp?: true
 }
 
 /** The editor's tools for one session, from the plan until the session ends. */
 export interface SessionTools extends Disposable {
   /** To send to the agent. */
-  readonly server: McpServer
+  readonly server: McpServer | AcpMcpServer
   /** For the next window; absent if the agent can't reach them. */
   readonly address: ToolServerAddress | undefined
   /**
@@ -80,8 +97,8 @@ export interface OfferedTools {
 }
 
 /**
- * Offers the editor's own MCP server to sessions. Its code is loaded with the first session of an agent that supports it, and its port is
- * open while there is one.
+ * Offers the editor's own MCP server to sessions: through the agent's connection if the agent can, else at a port of this machine. Its code
+ * is loaded with the first session of an agent that supports it, and its port is open while a session needs it.
  */
 export class EditorTools extends Owner {
   readonly #options: EditorToolsOptions
@@ -118,18 +135,21 @@ export class EditorTools extends Owner {
    */
   async offer(
     roots: SessionRoots | (() => SessionRoots | undefined),
-    capabilities: { http: boolean; stdio: boolean; hiddenTools?: readonly string[] | undefined },
+    capabilities: Transports & { hiddenTools?: readonly string[] | undefined },
     taken: readonly string[],
     session?: string,
   ): Promise<OfferedTools> {
-    const isBridged = !capabilities.http
-    if (isBridged && !capabilities.stdio) return {}
+    const { acp, http, stdio, hiddenTools } = capabilities
+    const isBridged = !acp && !http
+    if (isBridged && !stdio) return {}
     if (this.#names.length === 0 || this.owned.isDisposed) return {}
     const name = taken.includes(EDITOR_SERVER) ? `${EDITOR_SERVER}-editor` : EDITOR_SERVER
-    const base = { ...ownNote(), name }
+    const base = { ...ownNote(acp ? 'acp' : 'http'), name }
     this.#starting += 1
     try {
-      const tools = await this.#start(name, roots, isBridged, session, capabilities.hiddenTools)
+      const tools = acp
+        ? await this.#startAcp(name, roots, session, hiddenTools)
+        : await this.#start(name, roots, isBridged, session, hiddenTools)
       const { link } = tools
       const bridge = isBridged ? { isBridged, ...(link && { link: link.id }) } : {}
       return { tools, note: { ...base, passed: true, ...bridge } }
@@ -155,14 +175,18 @@ export class EditorTools extends Owner {
     onLost: () => void,
   ): Required<OfferedTools> {
     const tools = this.#newTools(session)
-    this.#options.secrets.add(address.token)
+    const isAcp = 'serverId' in address
+    if (!isAcp) this.#options.secrets.add(address.token)
     this.#open.add(tools)
-    tools.started(address, { server: addressOf(address) })
+    tools.started(address, { server: isAcp ? acpServer(address) : addressOf(address) })
     tools.reopen = async free => {
       this.#starting += 1
       try {
-        const server = await this.#serving(address.port, free)
-        tools.endpoint = await this.#endpoint(server, tools, roots, capabilities.hiddenTools, address)
+        if (isAcp) await this.#serveAcp(tools, roots, capabilities.hiddenTools, address.mark)
+        else {
+          const server = await this.#serving(address.port, free)
+          tools.endpoint = await this.#endpoint(server, tools, roots, capabilities.hiddenTools, address)
+        }
       } catch (error) {
         this.#options.log.warn(`The editor's MCP server of an earlier window: ${messageOf(error)}`)
         onLost()
@@ -172,18 +196,64 @@ export class EditorTools extends Owner {
         this.#closeUnused()
       }
     }
-    const note: McpServerNote = { ...ownNote(), name: address.name, passed: true }
-    if (!capabilities.http) note.isBridged = true
+    const note: McpServerNote = { ...ownNote(isAcp ? 'acp' : 'http'), name: address.name, passed: true }
+    if (!isAcp && !capabilities.http) note.isBridged = true
     return { tools, note }
   }
 
   /** The note about the tools of a session that an earlier window started, if this window can't serve them. */
-  ended({ http, stdio }: { http: boolean; stdio: boolean }): McpServerNote | undefined {
-    if (this.#names.length === 0 || !(http || stdio)) return undefined
+  ended({ acp, http, stdio }: Transports): McpServerNote | undefined {
+    if (this.#names.length === 0 || !(acp || http || stdio)) return undefined
     const reason = l10n.t(
       "The agent's connection to the editor ended with the window. Restart the agent to connect it again.",
     )
-    return { ...ownNote(), name: EDITOR_SERVER, passed: false, reason }
+    return { ...ownNote(acp ? 'acp' : 'http'), name: EDITOR_SERVER, passed: false, reason }
+  }
+
+  /** Answers a request that an agent sent through its connection. Rejects with an `RpcError` if MCP has no outcome. */
+  readonly message = async (
+    request: McpRequest,
+    signal: AbortSignal,
+    notify: Notify,
+  ): Promise<McpOutcome> => {
+    const isAsked = ({ server }: OpenTools) => server.type === 'acp' && server.serverId === request.serverId
+    const tools = [...this.#open].find(isAsked)
+    const outcome = await tools?.message(request, signal, notify)
+    if (signal.aborted) throw new CancelledError()
+    if (!outcome || tools?.isOver)
+      throw new RpcError(McpCode.unavailable, 'There is no such server, or its session was closed.')
+    if ('refusal' in outcome) throw new RpcError(outcome.refusal, outcome.message)
+    return outcome
+  }
+
+  async #startAcp(
+    name: string,
+    roots: SessionRoots | (() => SessionRoots | undefined),
+    session: string | undefined,
+    hiddenNames: readonly string[] | undefined,
+  ): Promise<OpenTools> {
+    const tools = this.#newTools(session)
+    const { mark } = await this.#serveAcp(tools, roots, hiddenNames)
+    const address: AcpServerAddress = { name, serverId: randomUUID(), mark }
+    tools.started(address, { server: acpServer(address) })
+    this.#open.add(tools)
+    return tools
+  }
+
+  /** `mark`: of an earlier window. */
+  async #serveAcp(
+    tools: OpenTools,
+    roots: SessionRoots | (() => SessionRoots | undefined),
+    hiddenNames: readonly string[] | undefined,
+    mark?: string,
+  ): Promise<AcpEndpoint> {
+    const { version, log } = this.#options
+    const { AcpEndpoint } = await import('../local-servers.ts')
+    const options = await this.#endpointOptions(tools, roots, hiddenNames)
+    const endpoint = new AcpEndpoint(options, version, log, mark)
+    tools.endpoint = endpoint
+    tools.acp.resolve(endpoint)
+    return endpoint
   }
 
   async #start(
@@ -232,22 +302,27 @@ export class EditorTools extends Owner {
     tools: OpenTools,
     roots: SessionRoots | (() => SessionRoots | undefined),
     hiddenNames: readonly string[] | undefined,
-    address?: ToolServerAddress,
+    address?: LocalServerAddress,
   ): Promise<Endpoint> {
+    return server.add(await this.#endpointOptions(tools, roots, hiddenNames), address)
+  }
+
+  async #endpointOptions(
+    tools: OpenTools,
+    roots: SessionRoots | (() => SessionRoots | undefined),
+    hiddenNames: readonly string[] | undefined,
+  ): Promise<EndpointOptions> {
     const { features, guard } = this.#options
     const [{ Roots }, loaded] = await Promise.all([import('./roots.ts'), features()])
     // the session may have been closed meanwhile
     if (this.owned.isDisposed || tools.isOver) throw new CancelledError()
-    return server.add(
-      {
-        features: loaded,
-        roots: new Roots(typeof roots === 'function' ? new CurrentGuard(roots, guard) : guard(roots)),
-        conversation: () => tools.conversation(),
-        tools: () => (tools.isOn ? this.#names : []),
-        hiddenNames,
-      },
-      address,
-    )
+    return {
+      features: loaded,
+      roots: new Roots(typeof roots === 'function' ? new CurrentGuard(roots, guard) : guard(roots)),
+      conversation: () => tools.conversation(),
+      tools: () => (tools.isOn ? this.#names : []),
+      hiddenNames,
+    }
   }
 
   /** The server at a port; without one, any. */
@@ -298,7 +373,11 @@ export class EditorTools extends Owner {
 
 const PORT_TRIES = 10
 
-function addressOf({ name, port, path, token }: ToolServerAddress): Exclude<McpServer, { type: 'stdio' }> {
+function acpServer({ name, serverId }: AcpServerAddress): AcpMcpServer {
+  return { type: 'acp', name, serverId }
+}
+
+function addressOf({ name, port, path, token }: LocalServerAddress): Exclude<McpServer, { type: 'stdio' }> {
   const headers = [{ name: 'Authorization', value: `Bearer ${token}` }]
   return { type: 'http', name, url: `http://127.0.0.1:${port}${path}`, headers }
 }
@@ -348,9 +427,11 @@ class OpenTools implements SessionTools {
   readonly #over = new AbortController()
   readonly #change = new Emitter<void>()
   readonly onDidChange = this.#change.event
-  endpoint: Endpoint | undefined
+  endpoint: ServedTools | undefined
+  /** The endpoint for requests through the agent's connection. */
+  readonly acp = deferred<AcpEndpoint>()
   address: ToolServerAddress | undefined
-  #server: McpServer | undefined
+  #server: McpServer | AcpMcpServer | undefined
   reopen?: NonNullable<SessionTools['reopen']>
   link: BridgeFollower | undefined
   #isOn: boolean
@@ -361,13 +442,16 @@ class OpenTools implements SessionTools {
     this.#isOn = options.isOn
   }
 
-  started(address: ToolServerAddress, { server, link }: { server: McpServer; link?: BridgeFollower }): void {
+  started(
+    address: ToolServerAddress,
+    { server, link }: { server: McpServer | AcpMcpServer; link?: BridgeFollower },
+  ): void {
     this.address = address
     this.#server = server
     this.link = link
   }
 
-  get server(): McpServer {
+  get server(): McpServer | AcpMcpServer {
     return this.#server!
   }
 
@@ -386,6 +470,18 @@ class OpenTools implements SessionTools {
     return withDeadline(SESSION_MS, this.#over.signal, signal =>
       raceAbort(this.#conversation.promise, signal),
     )
+  }
+
+  /** Waits until this window serves the tools. A request that has to may have been answered by the window before. */
+  async message(
+    request: McpRequest,
+    signal: AbortSignal,
+    notify: Notify,
+  ): Promise<McpOutcome | McpRefusal | undefined> {
+    const isRepeated = this.endpoint === undefined
+    const over = AbortSignal.any([signal, this.#over.signal])
+    const endpoint = await raceAbort(this.acp.promise, over).catch(() => undefined)
+    return endpoint?.message(request, signal, notify, isRepeated)
   }
 
   get isOn(): boolean {

@@ -138,12 +138,7 @@ export const COVERAGE: readonly Coverage[] = [
   ),
   ...rows('method', BOTH, 'agent-base.ts', 'unstable.test.ts', 'auth/status_update'),
   ...rows('method', BOTH, 'connection.ts', 'connection.test.ts', '$/cancel_request'),
-  ...left(
-    'method',
-    BOTH,
-    'Parley passes no MCP server through the connection; refused as unknown.',
-    'mcp/message',
-  ),
+  ...rows('method', BOTH, 'wire/mcp.ts', 'unstable.test.ts', 'mcp/message'),
   ...left('method', BOTH, 'Between proxies; Parley is a client.', 'proxy/initialize', 'proxy/successor'),
 
   // ---- updates
@@ -278,13 +273,8 @@ export const COVERAGE: readonly Coverage[] = [
     'agent.auth.status',
     'agent.providers',
   ),
-  ...left(
-    'capability',
-    V1,
-    'Parley passes no MCP server through the connection.',
-    'agent.mcpCapabilities.acp',
-  ),
-  ...left('capability', V2, 'Parley passes no MCP server through the connection.', 'agent.session.mcp.acp'),
+  ...rows('capability', V1, 'v1/agent-v1.ts', 'unstable.test.ts', 'agent.mcpCapabilities.acp'),
+  ...rows('capability', V2, 'v2/agent-v2.ts', 'unstable.test.ts', 'agent.session.mcp.acp'),
 
   // ---- capabilities of the client: what Parley reports
   ...rows(
@@ -450,7 +440,8 @@ export const COVERAGE: readonly Coverage[] = [
     }),
   ),
   ...rows('kind', V2, 'v2/agent-v2.ts', 'v2/agent-v2.test.ts', 'McpServer.stdio', 'McpServer.http'),
-  ...left('kind', BOTH, 'Parley passes no MCP server through the connection.', 'McpServer.acp'),
+  ...rows('kind', V1, 'v1/agent-v1.ts', 'unstable.test.ts', 'McpServer.acp'),
+  ...rows('kind', V2, 'v2/agent-v2.ts', 'unstable.test.ts', 'McpServer.acp'),
   ...rows('kind', V2, 'v2/agent-v2.ts', 'v2/agent-v2.test.ts', 'ReplayFrom.start'),
   ...rows(
     'kind',

@@ -26,6 +26,10 @@ const client: AgentClient = {
   releaseTerminal: async () => {},
   createElicitation: async () => ({ action: 'accept', content: { a: 1 } }),
   elicitationComplete: () => {},
+  mcpMessage: async ({ params }, _signal, notify) => {
+    notify('notifications/progress', params)
+    return { result: params ?? null }
+  },
 }
 
 /** The value after it was sent as JSON. */
@@ -109,7 +113,6 @@ async function assertAlive({ pipe, updates, warnings }: MemoryAgent): Promise<vo
 
 /** The error for a valid request that Parley can't show to the user, or doesn't support. */
 function refusal(method: string, params: unknown): number | undefined {
-  if (method === 'mcp/message') return -32601
   if (method !== 'elicitation/create') return undefined
   const { mode, url, elicitationId } = params as { [key: string]: unknown }
   if (mode === 'form') return undefined

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { AgentRequestError } from '../../../src/acp/agent.ts'
-import type { AuthStatus, SessionSetup } from '../../../src/acp/model.ts'
+import { McpCode, RpcError } from '../../../src/acp/errors.ts'
+import type { AuthStatus, McpRequest, SessionSetup } from '../../../src/acp/model.ts'
+import { CancelledError } from '../../../src/common/errors.ts'
 import { memoryAgent } from '../../support/memory-agent.ts'
 import { until } from '../../support/until.ts'
 
@@ -128,6 +130,91 @@ for (const version of [1, 2] as const) {
         const { capabilities } = memoryAgent(agentInfo(other, number), {}, schema).agent
         assert.deepEqual([capabilities.fork, capabilities.forkAtMessage], [true, undefined], other + number)
       }
+    })
+
+    it('mcp/message reaches a server of the client, which a session got without an address', async () => {
+      const mcp = version === 1 ? { http: true, acp: true } : { http: {}, acp: {} }
+      const answer =
+        version === 1
+          ? { agentCapabilities: { mcpCapabilities: mcp } }
+          : { capabilities: { session: { mcp } } }
+      const asked: McpRequest[] = []
+      let release = () => {}
+      const { agent, pipe } = memoryAgent(
+        answer,
+        {
+          mcpMessage: async (request, signal, notify) => {
+            asked.push(request)
+            if (request.method === 'gone') throw new RpcError(McpCode.unavailable, 'It is gone.')
+            if (request.method === 'ping') return { error: { code: -32601, message: 'No', data: null } }
+            notify('notifications/progress', { progress: 1 })
+            await new Promise<void>((resolve, reject) => {
+              release = resolve
+              signal.addEventListener('abort', () => reject(new CancelledError()))
+            })
+            return { result: null }
+          },
+        },
+        schema,
+      )
+      assert.equal(agent.capabilities.mcp.acp, true)
+      const server = { type: 'acp' as const, name: 'vscode', serverId: 'x' }
+      const start = agent.newSession({ ...SETUP, mcpServers: [server] })
+      const { id, params } = await pipe.waitForMethod('session/new')
+      assert.deepEqual((params as { mcpServers: unknown }).mcpServers, [server])
+      pipe.send({ id, result: { sessionId: 's' } })
+      await start
+
+      const ask = (requestId: string, method: string, params?: unknown) =>
+        pipe.send({
+          id: requestId,
+          method: 'mcp/message',
+          params: { serverId: 'x', requestId, method, params },
+        })
+      ask('1', 'tools/call', { name: 'hover' })
+      const note = await pipe.waitFor(frame => frame.method === 'mcp/message')
+      const about = {
+        serverId: 'x',
+        requestId: '1',
+        method: 'notifications/progress',
+        params: { progress: 1 },
+      }
+      assert.deepEqual([note.id, note.params], [undefined, about])
+      release()
+      assert.deepEqual((await pipe.responseTo('1')).result, { result: null })
+      ask('2', 'tools/call', null)
+      await until(() => asked.length === 2)
+      pipe.send({ method: '$/cancel_request', params: { requestId: '2' } })
+      assert.equal((await pipe.responseTo('2')).error?.code, -32800)
+      ask('3', 'ping')
+      assert.deepEqual((await pipe.responseTo('3')).result, {
+        error: { code: -32601, message: 'No', data: null },
+      })
+      ask('4', 'gone')
+      assert.equal((await pipe.responseTo('4')).error?.code, -33001)
+      for (const wrong of [{ params: [] }, { method: 5 }, { serverId: 'x'.repeat(5000) }]) {
+        pipe.send({
+          id: 'wrong',
+          method: 'mcp/message',
+          params: { serverId: 'x', requestId: 'w', method: 'ping', ...wrong },
+        })
+        assert.equal((await pipe.responseTo('wrong')).error?.code, -32602)
+        pipe.sent.length = 0
+      }
+      assert.deepEqual(
+        asked.map(({ method, params }) => [method, params]),
+        [
+          ['tools/call', { name: 'hover' }],
+          ['tools/call', undefined],
+          ['ping', undefined],
+          ['gone', undefined],
+        ],
+      )
+      const other = memoryAgent(ANSWERS[version], {}, schema)
+      assert.equal(other.agent.capabilities.mcp.acp, undefined)
+      void other.agent.newSession({ ...SETUP, mcpServers: [server] }).catch(() => {})
+      const plain = await other.pipe.waitForMethod('session/new')
+      assert.deepEqual((plain.params as { mcpServers: unknown }).mcpServers, [])
     })
 
     it('Gemini CLI hides each tool called `ask_user`', () => {

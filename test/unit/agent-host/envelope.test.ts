@@ -142,6 +142,22 @@ describe('what the agent host knows of the protocol', () => {
     assert.notEqual(envelope.changes, changes)
   })
 
+  it('has no turn while an agent only listens for changes of the tools', () => {
+    const { envelope, sends, receives } = create()
+    const asks = (id: number, method: string) =>
+      receives({ id, method: 'mcp/message', params: { serverId: 'x', requestId: `${id}`, method } })
+    asks(1, 'subscriptions/listen')
+    assert.equal(envelope.isIdle, true)
+    asks(2, 'tools/call')
+    assert.equal(envelope.isIdle, false)
+    sends({ id: 2, result: { result: {} } })
+    assert.equal(envelope.isIdle, true)
+    assert.deepEqual(
+      envelope.toWindow.map(({ id }) => id),
+      [1],
+    )
+  })
+
   it('finds what an agent said in a frame, without its requests', () => {
     const said = (value: unknown) => conversationPart(bytes(value)).toString()
     const update = { method: 'session/update', params: { id: 1 } }

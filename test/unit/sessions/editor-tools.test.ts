@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer, Server } from 'node:net'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
-import type { McpServer } from '../../../src/acp/model.ts'
+import { RpcError } from '../../../src/acp/errors.ts'
 import { redact } from '../../../src/acp/redact.ts'
 import { EDITOR_TOOL_NAMES } from '../../../src/common/editor-tool-names.ts'
+import { CancelledError } from '../../../src/common/errors.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
@@ -73,10 +74,14 @@ describe("the editor's tools of a session", () => {
   const offer = (http = true, taken: string[] = [], stdio = false) =>
     editorTools.offer(roots(), { http, stdio }, taken)
   const offered = async (): Promise<SessionTools> => (await offer()).tools!
-  const endpointOf = (server: McpServer) => {
+  const endpointOf = (server: SessionTools['server']) => {
     assert.equal(server.type, 'http')
     const token = server.headers[0]!.value.replace('Bearer ', '')
     return { url: server.url, token }
+  }
+  const portOf = ({ address }: SessionTools) => {
+    assert.ok(address && 'port' in address)
+    return address.port
   }
   const clientOf = async ({ server }: SessionTools) => {
     const client = await connect(endpointOf(server))
@@ -184,7 +189,7 @@ describe("the editor's tools of a session", () => {
     it('have their port freed right before it is served', async () => {
       const before = await offered()
       const client = await clientOf(before)
-      const { port } = before.address!
+      const port = portOf(before)
       editorTools.dispose()
       await assert.rejects(hover(client))
       const holder = createServer(socket => socket.destroy())
@@ -221,9 +226,142 @@ describe("the editor's tools of a session", () => {
       await Promise.all(again.map(tools => tools.reopen!()))
       for (const client of clients) assert.ok(!(await hover(client)).isError)
       const { tools } = await next.offer(roots(), { http: true, stdio: true }, [])
-      assert.equal(tools!.address!.port, one.address!.port)
+      assert.equal(portOf(tools!), portOf(one))
       for (const tools of again) tools.dispose()
       assert.equal(lost, 0)
+    })
+  })
+
+  describe('of an agent that reaches them through its connection', () => {
+    const META = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    }
+    const HOVER = { name: 'hover', arguments: { name: 'report' } }
+    const RENAME = { name: 'rename_symbol', arguments: { name: 'report', new_name: 'summary' } }
+    let listening: number
+    let sent: Array<[method: string, params: unknown]>
+    let count: number
+    const { listen } = Server.prototype
+    beforeEach(() => {
+      listening = 0
+      sent = []
+      count = 0
+      Server.prototype.listen = function (...options: unknown[]) {
+        listening += 1
+        return Reflect.apply(listen, this, options)
+      }
+    })
+    afterEach(() => {
+      Server.prototype.listen = listen
+    })
+    const all = { http: true, stdio: true, acp: true as const }
+    const begin = async () => {
+      const { tools, note } = await editorTools.offer(roots(), all, [])
+      assert.equal(tools?.server.type, 'acp')
+      return { tools, note, serverId: tools.server.serverId }
+    }
+    const ask = (
+      serverId: string,
+      method: string,
+      params: object = {},
+      { from = editorTools, signal = new AbortController().signal, requestId = `r${++count}` } = {},
+    ) =>
+      from.message(
+        { serverId, requestId, method, params: { _meta: META, ...params } },
+        signal,
+        (about, details) => sent.push([about, details]),
+      )
+    const refused = (code: number) => (error: unknown) => error instanceof RpcError && error.code === code
+
+    it('are an MCP server without a port', async () => {
+      const { tools, note, serverId } = await begin()
+      const source = 'editor tools'
+      assert.deepEqual(note, { name: 'vscode', type: 'acp', source, isEditor: true, passed: true })
+      assert.deepEqual(tools.server, { type: 'acp', name: 'vscode', serverId })
+      assert.match(JSON.stringify(await ask(serverId, 'server/discover')), /Prefer them to a text search/)
+      const listed = JSON.stringify(await ask(serverId, 'tools/list'))
+      for (const name of EDITOR_TOOL_NAMES) assert.ok(listed.includes(`"name":"${name}"`), name)
+      const answer = JSON.stringify(await ask(serverId, 'tools/call', HOVER))
+      assert.match(answer, /report/)
+      assert.ok(!answer.includes('"isError":true'))
+      assert.equal(listening, 0)
+      // an agent that can't still gets the port
+      await offered()
+      assert.equal(listening, 1)
+    })
+
+    it('tell when they are turned off, until the agent stops listening', async () => {
+      const { tools, serverId } = await begin()
+      const stop = new AbortController()
+      const requestId = 'listening'
+      const notifications = { toolsListChanged: true }
+      const over = ask(
+        serverId,
+        'subscriptions/listen',
+        { notifications },
+        { signal: stop.signal, requestId },
+      )
+      over.catch(() => {})
+      await until(() => sent.length === 1, 'the confirmation')
+      tools.turn(false)
+      await until(() => sent.some(([method]) => method === 'notifications/tools/list_changed'), 'the news')
+      assert.match(JSON.stringify(await ask(serverId, 'tools/call', HOVER)), /turned it off for this session/)
+      await assert.rejects(ask(serverId, 'tools/list', {}, { requestId }), refused(-32602))
+      stop.abort()
+      await assert.rejects(over, CancelledError)
+    })
+
+    it('refuse what is no request of their revision of MCP, too much at once, and other servers', async () => {
+      const { tools, serverId } = await begin()
+      const old = { ...META, 'io.modelcontextprotocol/protocolVersion': '2025-06-18' }
+      for (const [params, code] of [
+        [{ _meta: undefined }, -32602],
+        [{ _meta: old }, -32022],
+      ] as const) {
+        const outcome = await ask(serverId, 'tools/list', params)
+        assert.equal('error' in outcome && outcome.error.code, code)
+      }
+      const unknown = await ask(serverId, 'x y')
+      assert.equal('error' in unknown && unknown.error.code, -32601)
+      features.hover = () => new Promise(() => {})
+      const stop = new AbortController()
+      const busy = Array.from({ length: 64 }, () =>
+        ask(serverId, 'tools/call', HOVER, { signal: stop.signal }).catch(error => error),
+      )
+      await assert.rejects(ask(serverId, 'tools/list'), refused(-33_000))
+      stop.abort()
+      for (const error of await Promise.all(busy)) assert.ok(error instanceof CancelledError)
+      await assert.rejects(ask(serverId, 'tools/call', { x: 'x'.repeat(3_000_000) }), refused(-33_000))
+      await assert.rejects(ask('other', 'tools/list'), refused(-33_001))
+      const open = ask(serverId, 'tools/call', HOVER)
+      tools.dispose()
+      await assert.rejects(open, refused(-33_001))
+      await assert.rejects(ask(serverId, 'tools/list'), refused(-33_001))
+    })
+
+    it('wait for the next window, which does nothing twice', async () => {
+      const { tools: before, serverId } = await begin()
+      const first = await ask(serverId, 'tools/call', HOVER)
+      const next = window()
+      editorTools.dispose()
+      const { tools, note } = next.resume(before.address!, roots(), all, 'one/s1', () => assert.fail())
+      tools.begin({} as ToolConversation, 'one/s1')
+      assert.deepEqual([note.type, note.passed, note.isBridged], ['acp', true, undefined])
+      const [hover, rename] = [HOVER, RENAME].map(call => ask(serverId, 'tools/call', call, { from: next }))
+      const gone = new AbortController()
+      const withdrawn = ask(serverId, 'tools/list', {}, { from: next, signal: gone.signal })
+      gone.abort()
+      await assert.rejects(withdrawn, CancelledError)
+      assert.equal(loaded, 1, 'nothing is loaded before the session is shown')
+      await tools.reopen!()
+      assert.deepEqual(await hover, first, 'with the same mark of data')
+      assert.match(JSON.stringify(await rename), /may have been carried out already/)
+      assert.doesNotMatch(main(), /summary/)
+      assert.deepEqual(tools.address, before.address)
+      assert.equal(listening, 0)
+      next.dispose()
+      await assert.rejects(ask(serverId, 'tools/list', {}, { from: next }), refused(-33_001))
     })
   })
 

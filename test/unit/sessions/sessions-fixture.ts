@@ -463,6 +463,7 @@ export class SessionsFixture {
       },
       complete: elicitationId => void this.completed.push(elicitationId),
     },
+    mcpMessage: async () => ({ result: {} }),
   })
   readonly deleter = new SessionDeleter({
     ...{ manager: this.manager, held: this.held, runner: this.runners.get, records: this.records },

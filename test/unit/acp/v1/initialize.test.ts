@@ -55,7 +55,7 @@ describe('the response to initialize in v1', () => {
         delete: true,
         additionalDirectories: true,
         logout: true,
-        mcp: { stdio: true, http: true, sse: false },
+        mcp: { stdio: true, http: true, sse: false, acp: true },
         prompt: { image: true, audio: false, embeddedContext: true },
         fork: true,
       },

@@ -12,6 +12,7 @@ import type * as updateV1 from '../../../../src/acp/v1/update.ts'
 import type * as content from '../../../../src/acp/wire/content.ts'
 import type * as elicitation from '../../../../src/acp/wire/elicitation.ts'
 import type * as initialize from '../../../../src/acp/wire/initialize.ts'
+import type * as mcp from '../../../../src/acp/wire/mcp.ts'
 import type * as shared from '../../../../src/acp/wire/requests.ts'
 import type { promptToWire, setupToWire } from '../../../../src/acp/wire/requests.ts'
 import type * as options from '../../../../src/acp/wire/session.ts'
@@ -89,6 +90,7 @@ export type Incoming = All<
     Takes<typeof shared.authStatusSchema, unstable.AuthStatusResponse>,
     Takes<typeof shared.accountSchema, unstable.AuthAccount>,
     Takes<typeof shared.providerSchema, unstable.ProviderInfo>,
+    Takes<typeof mcp.mcpRequestSchema, unstable.MessageMcpRequest>,
   ]
 >
 

@@ -11,6 +11,7 @@ import type * as updateV2 from '../../../../src/acp/v2/update.ts'
 import type * as content from '../../../../src/acp/wire/content.ts'
 import type * as elicitation from '../../../../src/acp/wire/elicitation.ts'
 import type * as initialize from '../../../../src/acp/wire/initialize.ts'
+import type * as mcp from '../../../../src/acp/wire/mcp.ts'
 import type * as requests from '../../../../src/acp/wire/requests.ts'
 import type { promptToWire, setupToWire } from '../../../../src/acp/wire/requests.ts'
 import type * as options from '../../../../src/acp/wire/session.ts'
@@ -86,6 +87,7 @@ export type Incoming = All<
     Takes<typeof elicitation.elicitationCompleteSchema, sdk.CompleteElicitationNotification>,
     Takes<typeof requests.authStatusSchema, unstable.AuthStatusResponse>,
     Takes<typeof requests.accountSchema, unstable.AuthAccount>,
+    Takes<typeof mcp.mcpRequestSchema, unstable.MessageMcpRequest>,
     Takes<typeof requests.providerSchema, unstable.ProviderInfo>,
   ]
 >

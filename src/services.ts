@@ -1,12 +1,10 @@
 import * as l10n from '@vscode/l10n'
-import { appCommands } from './app/app-commands.ts'
 import { createAppServices } from './app/app-services.ts'
-import { titleBarCommands } from './app/commands/session-commands.ts'
 import { createEditorServices } from './app/editor-services.ts'
 import type { CommandHandlers } from './app/ids.ts'
 import { reportErrors } from './app/report-errors.ts'
 import { loadOnce } from './common/async.ts'
-import { DisposableStore } from './common/disposable.ts'
+import { type Disposable, DisposableStore } from './common/disposable.ts'
 import { messageOf } from './common/errors.ts'
 import { PathRules } from './editor/path-rules.ts'
 import { followUserEdits } from './workbench/changes/user-edits.ts'
@@ -33,9 +31,6 @@ export function createServices(options: PlatformOptions) {
   const shown = createWorkbenchServices(platform, editor, own)
   own.add(followUserEdits(app.tracker))
 
-  const handlers = { ...appCommands(carried, app), ...shown.commands }
-  const { sideBar, surfaces, tabs } = app
-  const all: CommandHandlers = { ...handlers, ...titleBarCommands(surfaces, sideBar, tabs, handlers) }
   const terminalAgents = loadOnce(async () => {
     const created = own.add(new DisposableStore())
     try {
@@ -47,11 +42,15 @@ export function createServices(options: PlatformOptions) {
       throw new Error(l10n.t("{0} in terminals can't use the editor: {1}", names, messageOf(error)))
     }
   })
+  const all: CommandHandlers = { ...editor.commands, ...shown.commands }
+  const isOfEditor = (id: string) => Object.hasOwn(shown.commands, id)
   const commands = Object.fromEntries(
     Object.entries(all).map(([id, run]) => [
       id,
       (...args: unknown[]) =>
-        reportErrors(workbench.dialogs, id, log, () => surfaces.run(() => run(...args))),
+        reportErrors(workbench.dialogs, id, log, () =>
+          isOfEditor(id) ? during(editor.beginCommand(), () => run(...args)) : run(...args.map(dataOf)),
+        ),
     ]),
   ) as CommandHandlers
   return {
@@ -67,4 +66,20 @@ export function createServices(options: PlatformOptions) {
     /** Resolves after disposal, once all processes have exited or the process guard is about to end the rest. */
     processesEnded: app.guard.closed,
   }
+}
+
+async function during(begun: Disposable, run: () => unknown): Promise<unknown> {
+  try {
+    return await run()
+  } finally {
+    begun.dispose()
+  }
+}
+
+/** What is plain data in an argument of a command: VS Code also passes objects of its own, such as the URI of an editor. */
+function dataOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return typeof value === 'function' ? undefined : value
+  if (Array.isArray(value)) return value.map(dataOf)
+  if (Object.getPrototypeOf(value) !== Object.prototype) return undefined
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, dataOf(one)]))
 }

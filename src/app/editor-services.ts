@@ -1,16 +1,21 @@
-import type { Disposable, DisposableStore } from '../common/disposable.ts'
+import { deferred } from '../common/async.ts'
+import { type Disposable, type DisposableStore, toDisposable } from '../common/disposable.ts'
 import { sessionOfKey } from '../common/session-key.ts'
 import { recordedTitle, titleOf } from '../sessions/session-title.ts'
+import { appCommands } from './app-commands.ts'
 import type { AppServices } from './app-services.ts'
 import { EditorChanges } from './changes/editor-changes.ts'
 import { EditorDecisions } from './changes/editor-decisions.ts'
 import { CommitMessages } from './commands/commit-message.ts'
+import { titleBarCommands } from './commands/session-commands.ts'
 import { type ActivePrompt, activePrompt } from './conversation/active-prompt.ts'
 import { type AgentLines, followAgentLines } from './conversation/agent-lines.ts'
 import type { PlanSource } from './conversation/plan-documents.ts'
 import type { ChatTools } from './mcp/chat-tools.ts'
 import { createPages, type Pages } from './pages.ts'
 import type { Platform } from './platform.ts'
+
+type AppCommand = keyof ReturnType<typeof appCommands> | keyof ReturnType<typeof titleBarCommands>
 
 /**
  * What the editor's own views of Parley show, and what their commands do: the other direction of `Workbench`. Arguments and results are
@@ -19,6 +24,10 @@ import type { Platform } from './platform.ts'
 export interface EditorServices {
   readonly changes: Omit<EditorChanges, 'scope' | 'positions' | 'dispose'>
   readonly decisions: Omit<EditorDecisions, 'dispose'>
+  /** The commands that don't need the editor itself, for the conversation where they were invoked. They check their arguments. */
+  readonly commands: Readonly<Record<AppCommand, (...args: unknown[]) => Promise<unknown>>>
+  /** A command of the editor begins, for the conversation where it was invoked, and ends when this is disposed. */
+  beginCommand(): Disposable
   readonly plans: PlanSource
   readonly pages: Pages
   readonly chatTools: Pick<ChatTools, 'open'>
@@ -29,10 +38,11 @@ export interface EditorServices {
 }
 
 export function createEditorServices(
-  { workbench, storage, log }: Platform,
+  platform: Platform,
   app: AppServices,
   own: DisposableStore,
 ): EditorServices {
+  const { workbench, storage, log } = platform
   const { agents, chatTools, decisions, manager, nameOf, plans, records, runners, surfaces, tracker } = app
   const changes = own.add(
     new EditorChanges({
@@ -48,11 +58,24 @@ export function createEditorServices(
       onDidChangeTitles: manager.onDidChange,
     }),
   )
+  const handlers = appCommands(platform, app)
+  const all = { ...handlers, ...titleBarCommands(surfaces, app.sideBar, app.tabs, handlers) }
   const undo = { workbench, tracker, decisions, sessions: manager }
   return {
     changes,
     decisions: own.add(new EditorDecisions({ ...undo, changes })),
     ...{ chatTools, plans },
+    commands: Object.fromEntries(
+      Object.entries<(...args: unknown[]) => unknown>(all).map(([id, run]) => [
+        id,
+        (...args: unknown[]) => surfaces.run(() => run(...args)),
+      ]),
+    ) as EditorServices['commands'],
+    beginCommand() {
+      const { promise, resolve } = deferred()
+      void surfaces.run(() => promise)
+      return toDisposable(resolve)
+    },
     pages: createPages(app),
     prompt: activePrompt(surfaces),
     commitMessages: new CommitMessages({

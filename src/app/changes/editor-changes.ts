@@ -71,7 +71,7 @@ export class EditorChanges extends Owner {
   readonly #options: EditorChangesOptions
   readonly #tracker: ChangeTracker
   readonly #scopes = new Map<string, ChangeScope>()
-  /** The changes in the order of review, and the number of each, until one changes. */
+  /** For code lenses: the changes in the order of review, and the number of each, until one changes. */
   readonly #positions = new Map<ChangeScope, { list: HunkPosition[]; numbers: Map<string, number> }>()
   readonly #change = this.register(new Emitter<string[]>())
 
@@ -226,13 +226,13 @@ export class EditorChanges extends Owner {
 
   /** In the order of review. */
   positions(scope: ChangeScope): HunkPosition[] {
-    return this.#numbered(scope).list
+    return hunkPositions(scope).filter(({ path }) => isText(path))
   }
 
   #numbered(scope: ChangeScope) {
     let numbered = this.#positions.get(scope)
     if (!numbered) {
-      const list = hunkPositions(scope).filter(({ path }) => isText(path))
+      const list = this.positions(scope)
       numbered = { list, numbers: new Map(list.map(({ path, id }, at) => [numberKey(path, id), at])) }
       this.#positions.set(scope, numbered)
     }

@@ -71,7 +71,7 @@ export class CommitMessages {
     const title = plainMessage(l10n.t('{0} is writing a commit message…', agentName))
     const { workbench, runner, globalStorage } = this.#options
     return new Promise((resolve, reject) => {
-      void workbench.dialogs.progress(
+      const asked = workbench.dialogs.progress(
         { title, where: 'notification', cancellable: true },
         async (_, signal) => {
           try {
@@ -84,6 +84,7 @@ export class CommitMessages {
           }
         },
       )
+      asked.catch(reject)
     })
   }
 }

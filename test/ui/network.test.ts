@@ -95,7 +95,14 @@ describe("VS Code's network settings", () => {
     return page
   }
   /** A new window has the settings late, so the registry may be asked for without them first. */
-  const isReached = (page: Frame) => page.getByRole('alert').waitFor({ state: 'detached' })
+  const isReached = (page: Frame) => {
+    const alert = page.getByRole('alert')
+    return alert.waitFor({ state: 'detached' }).catch(async error => {
+      throw new Error(`${await alert.textContent()} Requested: ${proxy.requests.join(', ')}`, {
+        cause: error,
+      })
+    })
+  }
   const row = (page: Frame, section: string, name: string) =>
     page.getByRole('region', { name: section }).getByRole('listitem').filter({ hasText: name })
   const install = async (page: Frame, name: string) => {

@@ -98,6 +98,7 @@ export class AgentTurns {
     await this.#disk.refreshIn(turn.covers)
     this.#files.dropCheckpoints()
     for (const key of this.#attribution.endTurn(session, turn)) this.#files.forgetUnlessChanged(key)
+    if (this.#attribution.isQuiet) this.#disk.endTurns()
   }
 
   /** A tool call reported its effect on a file. */

@@ -76,6 +76,11 @@ export class DiskChanges extends Owner {
     })
   }
 
+  /** No turn is running anymore, so a difference can't be both the user's and an agent's. */
+  endTurns(): void {
+    this.#unsaved.forgetSaved()
+  }
+
   /** Reads all tracked files from disk again. Never rejects. */
   async refresh(): Promise<void> {
     await this.#files.ready
@@ -207,6 +212,7 @@ export class DiskChanges extends Owner {
     const before = file.clone()
     // or it has saved that, and the file was written again since
     const edits = isOtherText && typed !== undefined ? editSaved(file, typed, now.text) : []
+    if (edits.length > 0) this.#unsaved.forgetSaved(key)
     edits.push(...this.#attribution.applyClaims(key, file, now))
     const by = this.#attribution.authorOf(key, file, now, { otherwise, isGits, changed: latest })
     await this.noteConflict(key, before, now, edits)
@@ -259,6 +265,7 @@ export class DiskChanges extends Owner {
 
   /** The file has just been saved in the editor, so differences are the user's. */
   attributeSaved(key: string, file: TrackedFile, now: FileState): void {
+    this.#unsaved.forgetSaved(key)
     const { known, followed, isOther } = this.#unsaved.save(key, file, () =>
       this.#attribution.takeEmptied(key, file),
     )

@@ -73,7 +73,14 @@ export class UserEdits extends Owner {
       this.#files.save(key, known, isChanged)
       if (!write) await this.#disk.check(key, known)
     })
-    void attributing.then(attributed)
+    void attributing.then(isTracked => (isTracked ? undefined : this.#remember(path, text))).then(attributed)
+  }
+
+  /** A tool call may report that the agent has changed the file, too: then what the user saved isn't taken for the agent's. */
+  async #remember(path: string, text: string): Promise<void> {
+    if (this.#attribution.isQuiet) return
+    const key = this.#files.key(await this.#files.realPath(path))
+    this.#unsaved.remember(key, text)
   }
 
   /** The user saved a file in an editor that has no document: a notebook or a custom editor. */
@@ -137,23 +144,28 @@ export class UserEdits extends Owner {
     return state?.attributes.type === 'text' ? state.text : undefined
   }
 
-  /** Runs `work` on a tracked file, in the order of the editor's events. Never rejects. */
-  async #ofUser(path: string, work: (key: string, file: TrackedFile) => Promise<void>): Promise<void> {
+  /**
+   * Runs `work` on a tracked file, in the order of the editor's events. Resolves with false if the file isn't tracked. Never
+   * rejects.
+   */
+  async #ofUser(path: string, work: (key: string, file: TrackedFile) => Promise<void>): Promise<boolean> {
     try {
       await this.#files.ready
-      if (this.#files.size === 0) return
+      if (this.#files.size === 0) return false
       let key = this.#files.ownKey(path)
       if (!this.#files.has(key)) {
         const real = await this.#files.realPath(path)
         this.#files.alias(real, [path])
         key = this.#files.key(real)
       }
-      await this.#files.runLoaded(key, async () => {
+      return await this.#files.runLoaded(key, async () => {
         const file = this.#files.get(key)
         if (file) await work(key, file)
+        return file !== undefined
       })
     } catch (error) {
       this.#shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`)
+      return true
     }
   }
 }

@@ -19,6 +19,10 @@ interface Rewritten {
 /** Number of states remembered for a document. */
 const MAX_STATES = 50
 
+/** Number of remembered saves, and the total size of their texts in UTF-16 units. */
+const MAX_REMEMBERED = 50
+const MAX_REMEMBERED_LENGTH = 8_000_000
+
 /** A file as the editor shows it, and its document if that has unsaved changes. */
 export interface View {
   file: TrackedFile
@@ -50,6 +54,8 @@ export class UnsavedEdits {
   readonly #emptied = new Map<string, TrackedFile>()
   /** texts that the user saved, until they are attributed */
   readonly #saving = new Map<string, string>()
+  /** texts that the user saved in files that aren't tracked, earliest first: turns that run may have changed these files */
+  readonly #remembered = new Map<string, string>()
 
   /** Whether no document has unsaved changes. */
   get none(): boolean {
@@ -141,8 +147,24 @@ export class UnsavedEdits {
     }
   }
 
+  /** The text that the user has saved and that isn't attributed yet. */
   beingSaved(key: string): string | undefined {
-    return this.#saving.get(key)
+    return this.#saving.get(key) ?? this.#remembered.get(key)
+  }
+
+  /** The user saved this text in a file that isn't tracked, during a turn. */
+  remember(key: string, text: string): void {
+    this.#remembered.delete(key)
+    this.#remembered.set(key, text)
+    const length = () => [...this.#remembered.values()].reduce((sum, one) => sum + one.length, 0)
+    while (this.#remembered.size > MAX_REMEMBERED || length() > MAX_REMEMBERED_LENGTH)
+      this.#remembered.delete([...this.#remembered.keys()][0]!)
+  }
+
+  /** What the user saved is attributed, or no turn is running anymore. */
+  forgetSaved(key?: string): void {
+    if (key === undefined) this.#remembered.clear()
+    else this.#remembered.delete(key)
   }
 
   /**

@@ -139,6 +139,36 @@ describe('unsaved changes of a file that an agent writes', () => {
   })
   afterEach(() => world.dispose())
 
+  it("that are saved while the agent's first report is looked at aren't the agent's", async () => {
+    world.changes.beginTurn(1, () => true)
+    const change = { operation: 'modify' as const, path: world.path, oldText: 'one\n', newText: 'ONE\n' }
+    const report = (done: boolean) =>
+      world.changes.tool({ toolCallId: 'first', begun: true, done }, [{ changes: [change] }], [])
+    world.writeSilently('ONE\ntwo\nthree\n')
+    const isRead = deferred()
+    const isSaved = deferred()
+    const { reader } = world.tracker
+    const readWhole = reader.readWhole.bind(reader)
+    reader.readWhole = async (...file) => {
+      const read = await readWhole(...file)
+      isRead.resolve()
+      await isSaved.promise
+      return read
+    }
+    const reported = report(true)
+    await isRead.promise
+    world.type('ONE\ntwo\nthree\nmine\n')
+    await world.editor.save(world.path)
+    isSaved.resolve()
+    await reported
+    await world.settled()
+    await world.changes.endTurn()
+    const [file] = world.changes.list()
+    assert.deepEqual([file?.added, file?.removed, file?.uncertain], [1, 1, undefined])
+    await world.revert()
+    assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
+  })
+
   it('are saved without the lines of an agent that deletes the file, whose reports are late', async () => {
     const before = (await world.tracker.reader.stateOf(world.path))!
     world.changes.beginTurn(1, () => true)

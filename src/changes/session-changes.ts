@@ -185,7 +185,13 @@ export class ChangeScope {
   keep(selection: ChangeSelection = {}): KeptChanges {
     const matches = this.#matches(selection)
     const changesOf = this.#changesOf(selection)
-    const files = this.#selected(selection).map(file => {
+    const selected = this.#selected(selection)
+    // earlier decisions about a file that an agent moved
+    const keptPaths = new Set(selection.hunks ? [] : selected.map(({ path }) => path))
+    for (const { path, from } of this.list())
+      if (from !== undefined && keptPaths.has(path) && keptPaths.has(from))
+        this.tracker.progress.renamed(one => (one === from ? path : undefined))
+    const files = selected.map(file => {
       const { path } = file
       const changes = changesOf(file).map(({ sessions }) => sessions)
       const undo = this.tracker.review.keep(path, matches, this.#idsOf(path, selection))

@@ -128,7 +128,10 @@ export class ReviewProgress {
   /** The files of a review, decided or not, in its order. */
   files(scope: ReviewScope): ReviewedFile[] {
     const files = new Map<string, ReviewedFile>()
-    for (const file of scope.list())
+    /** Where agents moved files to, by their previous path: decisions follow the move, which isn't decided yet. */
+    const moved = new Map<string, string>()
+    for (const file of scope.list()) {
+      if (file.from !== undefined) moved.set(file.from, file.path)
       files.set(file.path, {
         path: file.path,
         file,
@@ -136,8 +139,10 @@ export class ReviewProgress {
         kept: 0,
         reverted: 0,
       })
+    }
     const { sessions } = scope
-    for (const { path, outcome, changes, isGone } of this.#decided.values()) {
+    for (const { path: decided, outcome, changes, isGone } of this.#decided.values()) {
+      const path = files.has(decided) ? decided : (moved.get(decided) ?? decided)
       let count = 0
       for (const { sessions: of, count: made } of changes)
         if (!sessions || of.some(one => sessions.has(one))) count += made

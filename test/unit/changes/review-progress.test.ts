@@ -142,6 +142,29 @@ describe('the progress of a review', () => {
     assert.deepEqual(paths(), ['b.txt', 'c.txt', 'new.txt gone'])
   })
 
+  it('follows a file that an agent moves after changes in it were kept, also once the move is kept', async () => {
+    const shown = () =>
+      tracker.progress
+        .files(all)
+        .map(({ path, kept, undecided }) => `${path.slice(folder().length + 1)} ${kept}/${kept + undecided}`)
+    const [first] = all.hunks(file('b.txt'))
+    all.keep({ hunks: { path: file('b.txt'), ids: new Set([first!.id]) } })
+    assert.deepEqual(shown(), ['a.txt 0/1', 'b.txt 1/3'])
+    const changes = new SessionChanges(tracker, 'first', { cwd: folder(), additionalDirectories: [] })
+    const text = readFileSync(file('b.txt'), 'utf8')
+    renameSync(file('b.txt'), file('c.txt'))
+    const diffs = [
+      { operation: 'delete' as const, path: file('b.txt'), oldText: text },
+      { operation: 'add' as const, path: file('c.txt'), newText: text },
+    ]
+    await changes.tool({ toolCallId: 'move', begun: true, done: true }, [{ changes: diffs }], [])
+    assert.deepEqual(shown(), ['a.txt 0/1', 'c.txt 1/2'])
+    const kept = all.keep({ paths: [file('b.txt'), file('c.txt')] })
+    assert.deepEqual(shown(), ['a.txt 0/1', 'c.txt 2/2'])
+    await kept.undo()
+    assert.deepEqual(shown(), ['a.txt 0/1', 'c.txt 1/2'])
+  })
+
   it('goes on after a reload, also when what was reverted before it is restored', async () => {
     all.keep({ paths: [file('a.txt')] })
     const [first] = all.hunks(file('b.txt'))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
@@ -259,6 +259,28 @@ describe('the tasks of the first day and the second week', () => {
       await hands.ask('[[say Instead]]')
       await conversation.agentMessage('Instead').waitFor()
     })
+  })
+
+  it('keeps the changes of four of five files, and reverts those of one', async () => {
+    const { workbench, conversation } = await begin('Ada')
+    const made = (name: string) => join(dirname(file()), `review-${name}.txt`)
+    const names = ['a', 'b', 'c', 'd', 'e']
+    await conversation.runTurn(names.map(name => `[[write review-${name}.txt ${name}]]`).join(' '))
+    const bar = conversation.frame.getByRole('region', { name: 'Changed files' })
+    await bar.getByText('5 files').waitFor()
+    await task('review five files', workbench, { clicks: 4, keys: 0 }, async hands => {
+      const list = bar.getByRole('button', { name: /5 files/ })
+      await hands.click(list)
+      await hands.click(bar.getByRole('button', { name: 'Revert Changes in review-c.txt…' }))
+      await hands.click(workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }))
+      await bar.getByRole('button', { name: /^Reverted: review-c/ }).waitFor()
+      await hands.click(bar.getByRole('button', { name: 'Keep All Changes' }))
+      await bar.waitFor({ state: 'detached' })
+    })
+    for (const name of names) {
+      assert.equal(existsSync(made(name)), name !== 'c')
+      rmSync(made(name), { force: true })
+    }
   })
 
   it('goes to the one of three sessions that waits', async () => {

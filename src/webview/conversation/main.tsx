@@ -31,7 +31,6 @@ import { sendKey } from './composer/send-key.ts'
 import { type App, AppProvider, editKey } from './context.ts'
 import { FindLoader, findListeners } from './find/find-loader.ts'
 import { navigationListeners } from './navigation/navigation.ts'
-import { passOnFocus } from './navigation/removed-focus.ts'
 import { firstEntry, lastEntry } from './row.ts'
 import { loadPermission } from './rows/row-view.tsx'
 import type { EntrySlot } from './slot.ts'
@@ -264,5 +263,8 @@ render(
   </AppProvider>,
   document.getElementById('root')!,
 )
-passOnFocus(document.querySelector('main.conversation')!, () => app.composer.current?.focus())
+whenIdle(async () => {
+  const { passOnFocus } = await import('./navigation/removed-focus.ts')
+  passOnFocus(document.querySelector('main.conversation')!, () => app.composer.current?.focus())
+})
 checkFocus()

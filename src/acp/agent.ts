@@ -406,8 +406,7 @@ export interface ConnectOptions {
   log: Logger
   /** Receives stderr line by line. */
   onStderr?: (line: string) => void
-  /** Set and unset while the agent runs; see {@link TraceTap}. */
-  tap?: { readonly current: TraceTap | undefined }
+  tap?: ConnectionTap
   /** Ends the agent if this process dies without ending it. */
   guard?: ProcessGuard
   /** Creates the agent's process; by default, as a child of this process. */
@@ -448,3 +447,10 @@ export interface TraceFrame {
 
 /** Receives every frame. If it's absent, frames aren't inspected at all. */
 export type TraceTap = (frame: TraceFrame) => void
+
+export interface ConnectionTap {
+  /** set and unset while the agent runs */
+  readonly current: TraceTap | undefined
+  /** the negotiated version of the protocol, set by the connection */
+  version?: number
+}

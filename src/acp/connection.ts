@@ -18,7 +18,7 @@ import { Emitter, type Event } from '../common/event.ts'
 import { MAX_OPEN_BYTES, MAX_OPEN_REQUESTS, MAX_UNREAD_BYTES, UNREAD_ANSWERS_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
 import { SecretRegistry } from '../common/secrets.ts'
-import type { TraceTap } from './agent.ts'
+import type { ConnectionTap } from './agent.ts'
 import { RpcCode, RpcError } from './errors.ts'
 import { OpenRequests, type RequestToken } from './open-requests.ts'
 import { WriterClosedError } from './transport/ndjson-writer.ts'
@@ -55,7 +55,7 @@ export interface ConnectionOptions {
   writer: AnswerWriter
   handlers: ConnectionHandlers
   log: Logger
-  tap?: { readonly current: TraceTap | undefined }
+  tap?: ConnectionTap
   /** Secrets to redact in the peer's errors. */
   secrets?: SecretRegistry
   /** The largest id that an earlier connection to the same peer used for a request; the ids of this one follow. */
@@ -78,7 +78,7 @@ export class Connection implements Disposable {
   readonly #secrets: SecretRegistry
   readonly #handlers: ConnectionHandlers
   readonly #log: Logger
-  readonly #tap: { readonly current: TraceTap | undefined }
+  readonly #tap: ConnectionTap
   readonly #open = new OpenRequests()
   /** rejects one of our pending requests */
   readonly #pending = new Set<(error: Error) => void>()

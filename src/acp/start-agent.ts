@@ -103,6 +103,7 @@ function surfaceOf(
     throw new RpcError(RpcCode.internalError, message)
   }
   const { protocolVersion } = answer.data
+  if (options.tap) options.tap.version = protocolVersion
   const isRemote = options.features?.isRemote === true
   const surface = { link, answer: answer.data, client, log: options.log, isRemote }
   if (protocolVersion === STABLE_VERSION) return new AgentV1(surface)

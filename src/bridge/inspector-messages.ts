@@ -32,6 +32,8 @@ export const inspectorMessages = {
   'inspector/frame': request(z.object({ n: count }), answer<FrameDetails | null>()),
   'inspector/record': z.object({ on: z.boolean() }),
   'inspector/clear': nothing,
+  /** Shows the messages of a file that was exported, in place of the recorded ones. */
+  'inspector/import': nothing,
   /** Writes the shown frames to a file. */
   'inspector/export': nothing,
 } as const

@@ -18,6 +18,8 @@ export interface FrameRow {
   duration?: number
   /** the response is an error; its request has it, too */
   failed?: true
+  /** the message doesn't match the official schema */
+  invalid?: true
   /** a request without a response */
   pending?: true
   /** of a response: the number of its request, and the other way round */
@@ -30,6 +32,8 @@ export interface FrameDetails {
   json: string
   /** The message was too long, so the JSON is only a part of it. */
   isCut?: true
+  /** in which ways the message doesn't match the official schema of this version */
+  violations?: { version: number; problems: string[] }
   /** where the list shows it; absent if it doesn't */
   position?: number
 }
@@ -42,12 +46,14 @@ export interface FrameFilter {
   sessionId?: string | undefined
   method?: string | undefined
   direction?: 'send' | 'receive' | undefined
-  /** only error responses */
+  /** only error responses, and messages that don't match the schema */
   errors?: boolean | undefined
 }
 
 export interface InspectorState {
   isRecording: boolean
+  /** the file that the messages are from, if they were imported */
+  file?: string
   /** number of frames in memory */
   count: number
   /** number of older frames that were removed from memory */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Frame, Locator } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
@@ -16,6 +16,9 @@ describe('the protocol traffic', () => {
     settings: root => ({
       'parley.agents': {
         honest: fixtureAgent(root, 'Honest'),
+        odd: fixtureAgent(root, 'Odd', {
+          results: { 'session/new': { sessionId: '$session', modes: { currentModeId: 'x' } } },
+        }),
         broken: fixtureAgent(root, 'Broken', {
           on: { 'session/new': [{ fail: { code: -32603, message: 'No room' } }] },
         }),
@@ -126,7 +129,7 @@ describe('the protocol traffic', () => {
     await rows(frame, /session\/new response/)
       .first()
       .waitFor()
-    await frame.getByRole('button', { name: 'Show Only Errors' }).click()
+    await frame.getByRole('button', { name: 'Show Only Errors and Invalid Messages' }).click()
     await rows(frame, /Error session\/new response/)
       .first()
       .waitFor()
@@ -144,5 +147,39 @@ describe('the protocol traffic', () => {
     const { at, agent, direction, message } = JSON.parse(lines[0]!)
     assert.deepEqual([typeof at, agent, direction], ['number', 'Broken', 'receive'])
     assert.equal(message.error.message, 'No room')
+  })
+
+  it('says in words how a message differs from the schema, also of an imported file', async () => {
+    const frame = await open()
+    await ConversationPage.startSession(workbench, 'Odd')
+    const invalid = rows(frame, /Doesn't match the schema.*session\/new response/).last()
+    await invalid.click()
+    await frame.getByText('result.modes.availableModes is missing.').waitFor()
+
+    const file = path.join(vscode.root.directory, 'imported.jsonl')
+    const message = { jsonrpc: '2.0', id: 7, result: { sessionId: 5 } }
+    const request = {
+      jsonrpc: '2.0',
+      id: 7,
+      method: 'session/new',
+      params: { cwd: '/elsewhere', mcpServers: [] },
+    }
+    const line = (fields: object) => JSON.stringify({ agent: 'Other', at: 1, version: 1, ...fields })
+    const lines = [
+      line({ direction: 'send', message: request }),
+      line({ direction: 'receive', at: 41, message }),
+      'nothing',
+    ]
+    writeFileSync(file, lines.join('\n'))
+    await workbench.host.call('willPick', file)
+    await frame.getByRole('button', { name: 'Import Messages…' }).click()
+    await workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Replace' }).click()
+    await frame.getByText(/^2 messages · from imported\.jsonl/).waitFor()
+    await workbench.notification('1 line was skipped because it contains no protocol message.').waitFor()
+    await rows(frame, /session\/new response.*40 ms/).click()
+    await frame.getByText('result.sessionId must be of type string, but is 5.').waitFor()
+
+    await frame.getByRole('button', { name: 'Resume Recording' }).click()
+    await frame.getByText('No messages yet.').waitFor()
   })
 })

@@ -83,7 +83,7 @@ function frameMatcher(filter: FrameFilter): (frame: RecordedFrame) => boolean {
     (sessionId === undefined || frame.sessionId === sessionId) &&
     (method === undefined || frame.method === method) &&
     (direction === undefined || frame.direction === direction) &&
-    (!errors || (frame.kind === 'response' && frame.failed === true)) &&
+    (!errors || frame.invalid === true || (frame.kind === 'response' && frame.failed === true)) &&
     (pattern === undefined || pattern.test(frame.json) || pattern.test(frame.method ?? ''))
 }
 

@@ -1,9 +1,11 @@
 import { homedir } from 'node:os'
+import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import * as l10n from '@vscode/l10n'
 import type { FrameDetails, FrameRow, InspectorNames } from '../../bridge/inspector.ts'
 import { type InspectorHostMessages, inspectorMessages, MAX_ROWS } from '../../bridge/inspector-messages.ts'
 import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import { linesFilter } from '../history/export-sessions.ts'
@@ -12,6 +14,7 @@ import { reportErrors } from '../report-errors.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import { FrameView } from './frame-view.ts'
+import { importFrames, lineOf } from './import-frames.ts'
 import type { ProtocolRecorder } from './protocol-recorder.ts'
 import type { RecordedFrame } from './recorded-frames.ts'
 
@@ -36,6 +39,8 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
   #isFiltering = false
   #timer: NodeJS.Timeout | undefined
   #sentNames = ''
+  /** the name of the file that the messages are from */
+  #file: string | undefined
 
   constructor(options: InspectorPageOptions) {
     super(options, { viewType: PROTOCOL_VIEW_TYPE, page: 'inspector', retain: true })
@@ -44,7 +49,8 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
   }
 
   protected connect(connection: WebviewConnection<InspectorHostMessages>, own: DisposableStore): void {
-    const { recorder } = this.#options
+    const { recorder, log } = this.#options
+    const closed = new AbortController()
     connection.handle(inspectorMessages, {
       'inspector/filter': ({ version, filter }) => {
         this.#version = version
@@ -59,22 +65,24 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
       },
       'inspector/frame': ({ n }) => this.#details(n),
       'inspector/record': ({ on }) => {
+        // recorded messages don't mix with those of a file
+        if (this.#file !== undefined) this.#clear()
         recorder.isOn = on
         if (!on) recorder.frames.interrupt()
         this.#update()
       },
-      'inspector/clear': () => {
-        recorder.frames.clear()
-        this.#update()
-      },
+      'inspector/clear': () => this.#clear(),
+      'inspector/import': () => this.#import(closed.signal),
       'inspector/export': () => this.#export(),
     })
     recorder.isOn = true
+    recorder.loadSchemas().catch((error: unknown) => log.error(messageOf(error)))
     own.add(recorder.onDidRecord(() => this.#updateSoon()))
     own.add(
       toDisposable(() => {
-        recorder.isOn = false
-        recorder.frames.clear()
+        closed.abort()
+        recorder.close()
+        this.#file = undefined
         this.#view = new FrameView(recorder.frames, { text: '' })
         clearTimeout(this.#timer)
         this.#timer = undefined
@@ -83,6 +91,12 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
   }
 
   protected shown(): void {
+    this.#update()
+  }
+
+  #clear(): void {
+    this.#file = undefined
+    this.#options.recorder.frames.clear()
     this.#update()
   }
 
@@ -120,6 +134,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     this.#sentNames = text
     this.send('inspector/state', {
       isRecording: isOn,
+      ...(this.#file !== undefined && { file: this.#file }),
       count: frames.count,
       dropped: frames.dropped,
       version: this.#version,
@@ -152,6 +167,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
       row: { ...row, ...(hasPair && { pair }) },
       json: recorder.jsonOf(frame),
       ...(frame.isCut && { isCut: true }),
+      ...(frame.violations && { violations: frame.violations }),
       ...(position !== undefined && { position }),
     }
   }
@@ -186,6 +202,45 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     })
   }
 
+  /** Shows the messages of a file, which the user selects. `closed`: aborts when the tab is closed. */
+  async #import(closed: AbortSignal): Promise<void> {
+    const { recorder, workbench, log } = this.#options
+    const { dialogs } = workbench
+    await reportErrors(dialogs, 'import', log, async () => {
+      const title = l10n.t('Import Protocol Messages')
+      const [file] = (await dialogs.openFiles({ title, filters: linesFilter() })) ?? []
+      if (file === undefined || closed.aborted) return
+      if (recorder.frames.count > 0 && this.#file === undefined && !(await this.#mayReplace())) return
+      if (closed.aborted) return
+      recorder.isOn = false
+      recorder.frames.clear()
+      this.#file = path.basename(file)
+      let skipped = 0
+      try {
+        await dialogs.progress({ title, where: 'notification', cancellable: true }, async (_, canceled) => {
+          skipped = await importFrames(recorder, file, AbortSignal.any([canceled, closed]))
+        })
+      } catch (error) {
+        this.#clear()
+        if (!isAbort(error)) throw error
+      }
+      this.#update()
+      if (skipped === 0) return
+      void dialogs.warn(
+        skipped === 1
+          ? l10n.t('1 line was skipped because it contains no protocol message.')
+          : l10n.t('{0} lines were skipped because they contain no protocol message.', skipped),
+      )
+    })
+  }
+
+  async #mayReplace(): Promise<boolean> {
+    const replace = l10n.t('Replace')
+    const detail = l10n.t('To keep the recorded messages, export them first.')
+    const question = l10n.t('Replace the recorded messages with those of the file?')
+    return (await this.#options.workbench.dialogs.confirm(question, { detail }, replace)) === replace
+  }
+
   /** The shown frames as lines of JSON. */
   async #lines(): Promise<string[]> {
     const { recorder } = this.#options
@@ -195,11 +250,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     const { end } = view
     for (let at = view.start; at < end; ) {
       const { from, frames } = view.slice(at, Math.min(end, at + EXPORTED_AT_ONCE))
-      for (const frame of frames) {
-        const { at, agent, direction } = frame
-        const about = JSON.stringify({ at, agent, direction, ...(frame.isCut && { isCut: true }) })
-        lines.push(`${about.slice(0, -1)},"message":${recorder.jsonOf(frame)}}\n`)
-      }
+      for (const frame of frames) lines.push(lineOf(recorder, frame))
       at = Math.max(at + EXPORTED_AT_ONCE, from)
       await setImmediate()
     }
@@ -208,6 +259,12 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
 }
 
 /** A frame as the list shows it. */
-function rowOf({ json: _, isCut: __, key: ___, ...row }: RecordedFrame): FrameRow {
+function rowOf(frame: RecordedFrame): FrameRow {
+  const { json: _, isCut: __, key: ___, connection: ____, version: _____, violations: ______, ...row } = frame
   return row
+}
+
+/** The user canceled, or closed the tab. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
 }

@@ -1,12 +1,20 @@
-import type { TraceFrame, TraceTap } from '../../acp/agent.ts'
+import type { ConnectionTap, TraceFrame, TraceTap } from '../../acp/agent.ts'
 import { redact } from '../../acp/redact.ts'
 import { cutText, redactText } from '../../acp/redact-text.ts'
+import type { CheckedFrame } from '../../acp/schema/check-frame.ts'
 import { Emitter } from '../../common/event.ts'
+import { isRecord } from '../../common/is-record.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { type FrameSource, RecordedFrames } from './recorded-frames.ts'
 
 /** Longer messages are cut. Characters. */
 const MAX_FRAME = 100_000
+/** A longer sentence about a violation is cut. Characters. */
+const MAX_PROBLEM = 500
+/** How many frames are kept to be checked when the schemas have been loaded. */
+const MAX_UNCHECKED = 1000
+
+type Violations = (frame: CheckedFrame) => string[]
 
 /** Records all frames between Parley and its agents, without secrets. While it's off, frames aren't inspected. */
 export class ProtocolRecorder {
@@ -14,6 +22,9 @@ export class ProtocolRecorder {
   readonly #secrets: SecretRegistry
   readonly #changed = new Emitter<void>()
   #connections = 0
+  #violations: Violations | undefined
+  /** checks of frames that came before the schemas were loaded */
+  #unchecked: (() => void)[] = []
   isOn = false
 
   /** A frame was recorded. */
@@ -21,22 +32,57 @@ export class ProtocolRecorder {
 
   constructor(secrets: SecretRegistry) {
     this.#secrets = secrets
-    const withoutSecrets = (start: string) => secrets.stream().push(start)
-    this.frames = new RecordedFrames((text, length) =>
-      redactText(text.length > length ? cutText(text, length, withoutSecrets) : secrets.redact(text)),
-    )
+    this.frames = new RecordedFrames((text, length) => this.#redacted(text, length))
   }
 
   /** The tap of a new connection. */
-  tapFor(agentId: string, agent: string): { readonly current: TraceTap | undefined } {
-    const source = { connection: this.#connections++, agentId, agent }
-    const tap: TraceTap = frame => this.#record(source, frame)
+  tapFor(agentId: string, agent: string): ConnectionTap {
+    const source: FrameSource = { connection: this.#connections++, agentId, agent }
+    const tap: TraceTap = frame => this.record(source, frame)
     const current = () => (this.isOn ? tap : undefined)
     return {
       get current() {
         return current()
       },
+      set version(version: number) {
+        source.version = version
+      },
     }
+  }
+
+  /** Loads the schemas, which are large. */
+  async loadSchemas(): Promise<void> {
+    const { frameViolations } = await import('../../acp/schema/check-frame.ts')
+    this.#violations = frameViolations
+    for (const check of this.#unchecked.splice(0)) check()
+    this.#changed.fire()
+  }
+
+  /** `isCut`: the message isn't whole. */
+  record(source: FrameSource, { at, direction, message }: TraceFrame, isPart = false): void {
+    let isCut = isPart
+    const onCut = () => {
+      isCut = true
+    }
+    const shown = redact(message, { maxLength: MAX_FRAME, secrets: this.#secrets, onCut })
+    const json = this.#secrets.redactJson(JSON.stringify(shown))
+    const frame = this.frames.add(source, { at, direction, message, json, isCut })
+    const version = versionIn(frame.method, message) ?? source.version
+    if (frame.method === 'initialize') source.version = version
+    if (!isPart && (version === 1 || version === 2)) {
+      const { method: answers } = frame
+      const isResponse = frame.kind === 'response'
+      const checked = { version, direction, message, ...(isResponse && answers !== undefined && { answers }) }
+      const check = () => {
+        const problems = this.#violations?.(checked as CheckedFrame) ?? []
+        if (problems.length === 0) return
+        const redacted = problems.map(problem => this.#redacted(problem, MAX_PROBLEM))
+        this.frames.setViolations(frame, version, redacted)
+      }
+      if (this.#violations) check()
+      else if (this.#unchecked.length < MAX_UNCHECKED) this.#unchecked.push(check)
+    }
+    this.#changed.fire()
   }
 
   /** The message of a frame as JSON, also without the secrets that became known since. */
@@ -44,14 +90,24 @@ export class ProtocolRecorder {
     return this.#secrets.redactJson(frame.json)
   }
 
-  #record(source: FrameSource, { at, direction, message }: TraceFrame): void {
-    let isCut = false
-    const onCut = () => {
-      isCut = true
-    }
-    const shown = redact(message, { maxLength: MAX_FRAME, secrets: this.#secrets, onCut })
-    const json = this.#secrets.redactJson(JSON.stringify(shown))
-    this.frames.add(source, { at, direction, message, json, isCut })
-    this.#changed.fire()
+  /** Stops, and frees the memory. */
+  close(): void {
+    this.isOn = false
+    this.#unchecked = []
+    this.frames.clear()
   }
+
+  #redacted(text: string, length: number): string {
+    const withoutSecrets = (start: string) => this.#secrets.stream().push(start)
+    return redactText(
+      text.length > length ? cutText(text, length, withoutSecrets) : this.#secrets.redact(text),
+    )
+  }
+}
+
+/** The version that an `initialize` request offers, or that its response selects. */
+function versionIn(method: string | undefined, message: unknown): number | undefined {
+  if (method !== 'initialize' || !isRecord(message)) return undefined
+  const { protocolVersion } = Object(message.params ?? message.result) as { protocolVersion?: unknown }
+  return typeof protocolVersion === 'number' ? protocolVersion : undefined
 }

@@ -17,12 +17,18 @@ export interface FrameSource {
   connection: number
   agentId: string
   agent: string
+  /** the negotiated version of the protocol, if it's known */
+  version?: number | undefined
 }
 
 export interface RecordedFrame extends FrameRow {
+  connection: number
+  version?: number
   /** the message without secrets */
   json: string
   isCut: boolean
+  /** the version of the protocol, and how the message differs from its schema */
+  violations?: { version: number; problems: string[] }
   /** identifies a request until its response comes */
   key?: string
 }
@@ -82,7 +88,8 @@ export class RecordedFrames {
     return n < this.first ? undefined : this.#frames[this.#head + n - this.first]
   }
 
-  add({ connection, agentId, agent }: FrameSource, { at, direction, message, json, isCut }: NewFrame): void {
+  add(source: FrameSource, { at, direction, message, json, isCut }: NewFrame): RecordedFrame {
+    const { connection, agentId, agent, version } = source
     const wire = isRecord(message) ? message : {}
     const method = this.#nameOf(wire.method)
     const kind = method === undefined ? 'response' : 'id' in wire ? 'request' : 'notification'
@@ -90,7 +97,8 @@ export class RecordedFrames {
     const update = isRecord(params.update) ? params.update : {}
     const about = this.#nameOf(update.sessionUpdate)
     const frame: RecordedFrame = {
-      ...{ n: this.#next++, at, direction, kind, agentId, agent, json, isCut },
+      ...{ n: this.#next++, at, direction, kind, agentId, agent, connection, json, isCut },
+      ...(version !== undefined && { version }),
       ...(method !== undefined && { method }),
       ...(about !== undefined && { about }),
     }
@@ -111,6 +119,15 @@ export class RecordedFrames {
     this.#count(frame, 1)
     while (this.#bytes > this.#maxBytes && this.count > 1) this.#drop()
     this.#compact()
+    return frame
+  }
+
+  /** Notes how a frame differs from the schema. */
+  setViolations(frame: RecordedFrame, version: number, problems: string[]): void {
+    if (this.get(frame.n) !== frame || frame.violations) return
+    frame.violations = { version, problems }
+    frame.invalid = true
+    this.#bytes += violationBytes(frame)
   }
 
   /** Recording paused: the responses that come meanwhile aren't seen. */
@@ -169,8 +186,9 @@ export class RecordedFrames {
     this.#head = 0
   }
 
-  #count({ agentId, agent, sessionId, method, json }: RecordedFrame, by: 1 | -1): void {
-    this.#bytes += by * (FRAME_BYTES + bytesOf(json))
+  #count(frame: RecordedFrame, by: 1 | -1): void {
+    const { agentId, agent, sessionId, method, json } = frame
+    this.#bytes += by * (FRAME_BYTES + bytesOf(json) + violationBytes(frame))
     this.agents.count(agentId, by, agent)
     if (sessionId !== undefined) this.sessions.count(sessionId, by, agentId)
     if (method !== undefined) this.methods.count(method, by)
@@ -196,6 +214,10 @@ class Names {
   get list(): { name: string; about: string }[] {
     return [...this.#counts].map(([name, { about }]) => ({ name, about }))
   }
+}
+
+function violationBytes({ violations }: RecordedFrame): number {
+  return violations ? 2 * violations.problems.join('').length : 0
 }
 
 /** V8 stores a text with a character beyond Latin-1 in two bytes per character. */

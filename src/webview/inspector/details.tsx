@@ -15,7 +15,7 @@ interface DetailsProps {
 
 /** The selected frame as a whole, with its message as a tree. */
 export function Details({ details, frames, element, onClose }: DetailsProps) {
-  const { row, json, isCut } = details
+  const { row, json, isCut, violations } = details
   const { n, at, agent, duration, kind, pair, pending, sessionId } = row
   const title = frames.titleOf(sessionId)
   const facts = [
@@ -39,6 +39,16 @@ export function Details({ details, frames, element, onClose }: DetailsProps) {
             {kind === 'request' ? t('Go to Response') : t('Go to Request')}
           </button>
         </p>
+      )}
+      {violations && (
+        <div class="inspector-violations">
+          <p>{t("This message doesn't match the schema of protocol version {0}:", violations.version)}</p>
+          <ul>
+            {violations.problems.map(problem => (
+              <li key={problem}>{problem}</li>
+            ))}
+          </ul>
+        </div>
       )}
       {isCut && <p>{t('This message is too long. Only a part of it was recorded.')}</p>}
       <JsonTree key={n} json={json} />

@@ -49,7 +49,7 @@ export function Toolbar({ frames, host, state, field, active, onKeyDown }: Toolb
       <div class="inspector-actions">
         <IconButton
           icon="error"
-          label={t('Show Only Errors')}
+          label={t('Show Only Errors and Invalid Messages')}
           pressed={filter.errors === true}
           class={filter.errors ? 'pressed' : ''}
           onClick={() => change({ errors: !filter.errors })}
@@ -64,6 +64,11 @@ export function Toolbar({ frames, host, state, field, active, onKeyDown }: Toolb
           label={t('Clear Messages')}
           disabled={state.count === 0}
           onClick={() => frames.clear()}
+        />
+        <IconButton
+          icon="folder-opened"
+          label={t('Import Messages…')}
+          onClick={() => host.send('inspector/import')}
         />
         <IconButton
           icon="export"

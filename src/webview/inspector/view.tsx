@@ -125,7 +125,7 @@ function Empty({ state, isFiltered }: { state: InspectorState; isFiltered: boole
 
 /** How many messages there are, and which are missing. */
 function Status({ state, isFiltered }: { state: InspectorState; isFiltered: boolean }) {
-  const { count, dropped, start, end, isRecording } = state
+  const { count, dropped, file, start, end, isRecording } = state
   const parts = [
     isFiltered
       ? t('{0} of {1} messages', formatNumber(end - start), formatNumber(count))
@@ -133,7 +133,8 @@ function Status({ state, isFiltered }: { state: InspectorState; isFiltered: bool
     ...(dropped > 0
       ? [plural(dropped, 'the oldest message was removed', 'the oldest {0} messages were removed')]
       : []),
-    ...(isRecording ? [] : [t('recording is paused')]),
+    ...(file === undefined ? [] : [t('from {0}', file)]),
+    ...(isRecording || file !== undefined ? [] : [t('recording is paused')]),
     t('secrets are redacted'),
   ]
   return <p class="inspector-status quiet truncate">{parts.join(' · ')}</p>
@@ -162,12 +163,19 @@ function Row({ item, frames }: { item: FrameItem; frames: Frames }) {
 }
 
 function Cells({ row, title }: { row: FrameRow; title: string | undefined }) {
-  const { at, agent, duration, failed, pending } = row
+  const { at, agent, duration, failed, invalid, pending } = row
   return (
     <>
       <span class="inspector-time">{timeOf(at)}</span>
       <DirectionIcon row={row} />
       {failed && <Icon name="error" class="inspector-error" label={t('Error')} />}
+      {invalid && (
+        <Icon
+          name="warning"
+          class="inspector-invalid"
+          label={t("Doesn't match the schema of the protocol")}
+        />
+      )}
       <span class="inspector-method truncate" title={nameOf(row)}>
         {row.about ?? nameOf(row)}
         {row.about !== undefined && <span class="quiet"> {nameOf(row)}</span>}

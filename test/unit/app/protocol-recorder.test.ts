@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { FrameView } from '../../../src/app/inspector/frame-view.ts'
+import { importFrames, lineOf } from '../../../src/app/inspector/import-frames.ts'
 import { ProtocolRecorder } from '../../../src/app/inspector/protocol-recorder.ts'
 import { RecordedFrames } from '../../../src/app/inspector/recorded-frames.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
@@ -186,5 +190,96 @@ describe('the protocol recorder', () => {
     JSON.parse(frame.json)
     assert.equal(recorder.frames.get(2)?.method, 'x')
     assert.equal(recorder.frames.get(2)?.isCut, false)
+  })
+
+  const initialize = [
+    {
+      direction: 'send',
+      message: { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: 1 } },
+    },
+    { direction: 'receive', message: { jsonrpc: '2.0', id: 0, result: { protocolVersion: 1 } } },
+  ] as const
+
+  it('says how a message differs from the schema of its version, without secrets', async () => {
+    const secrets = new SecretRegistry()
+    secrets.add('open-sesame')
+    const recorder = new ProtocolRecorder(secrets)
+    recorder.isOn = true
+    const tap = recorder.tapFor('a', 'A').current!
+    // also of those that came before the schemas were loaded
+    for (const frame of initialize) tap({ at: 1, ...frame })
+    tap({ at: 1, direction: 'receive', message: { jsonrpc: '2.0', id: 0, method: 'open-sesame' } })
+    await recorder.loadSchemas()
+    tap({ at: 2, direction: 'send', message: { jsonrpc: '2.0', id: 1, method: 'session/new', params: {} } })
+    tap({ at: 2, direction: 'receive', message: { jsonrpc: '2.0', id: 1, result: { sessionId: 5 } } })
+    const found = [1, 2, 3, 4, 5].map(n => recorder.frames.get(n)?.violations)
+    assert.deepEqual(found.slice(0, 2), [undefined, undefined])
+    assert.match(found[2]?.problems[0] ?? '', /define a request •••\./)
+    assert.deepEqual(found[3], {
+      version: 1,
+      problems: ['params.cwd is missing.', 'params.mcpServers is missing.'],
+    })
+    assert.deepEqual(found[4]?.problems, ['result.sessionId must be of type string, but is 5.'])
+    const view = new FrameView(recorder.frames, { text: '', errors: true })
+    view.advance(1000)
+    assert.deepEqual(
+      view.slice(0, view.end).frames.map(({ n }) => n),
+      [3, 4, 5],
+    )
+  })
+
+  it('checks no message of a connection whose version is unknown, until the connection tells it', async () => {
+    const recorder = new ProtocolRecorder(new SecretRegistry())
+    recorder.isOn = true
+    await recorder.loadSchemas()
+    const tap = recorder.tapFor('a', 'A')
+    const message = { jsonrpc: '2.0', id: 1, method: 'session/new', params: {} }
+    tap.current?.({ at: 1, direction: 'send', message })
+    tap.version = 2
+    tap.current?.({ at: 1, direction: 'send', message })
+    assert.deepEqual(
+      [1, 2].map(n => recorder.frames.get(n)?.violations?.version),
+      [undefined, 2],
+    )
+  })
+
+  it('reads what it exported, and skips lines that are none of it', async () => {
+    const exported = new ProtocolRecorder(new SecretRegistry())
+    exported.isOn = true
+    await exported.loadSchemas()
+    const taps = ['a', 'b'].map(id => exported.tapFor(id, id.toUpperCase()).current!)
+    for (const tap of taps) for (const frame of initialize) tap({ at: 1, ...frame })
+    taps[0]!({
+      at: 5,
+      direction: 'receive',
+      message: { jsonrpc: '2.0', method: 'x', params: 'p'.repeat(200_000) },
+    })
+    const all = (recorder: ProtocolRecorder) =>
+      Array.from({ length: recorder.frames.count }, (_, i) => recorder.frames.get(i + 1)!)
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'parley-frames-')), 'a.jsonl')
+    const odd = [
+      '',
+      'no JSON',
+      '[1]',
+      '{"at":-1,"agent":"A","direction":"send","message":{}}',
+      '{"message":{}}',
+    ]
+    writeFileSync(file, [...all(exported).map(frame => lineOf(exported, frame)), ...odd].join('\n'))
+
+    const secrets = new SecretRegistry()
+    secrets.add('initialize')
+    const imported = new ProtocolRecorder(secrets)
+    await imported.loadSchemas()
+    const skipped = await importFrames(imported, file, new AbortController().signal)
+    rmSync(path.dirname(file), { recursive: true })
+    assert.equal(skipped, 4)
+    const facts = (recorder: ProtocolRecorder) =>
+      all(recorder).map(({ at, agent, direction, kind, pair, isCut, version }) => [
+        ...[at, agent, direction, kind, pair, isCut, version],
+      ])
+    assert.deepEqual(facts(imported), facts(exported))
+    assert.equal(imported.frames.get(5)?.isCut, true)
+    assert.deepEqual(imported.frames.get(5)?.violations, undefined)
+    assert.doesNotMatch(JSON.stringify(all(imported)), /initialize/)
   })
 })

@@ -1,0 +1,90 @@
+import { setImmediate } from 'node:timers/promises'
+import * as z from 'zod'
+import { isRecord } from '../../common/is-record.ts'
+import { readLines } from '../../history/read-lines.ts'
+import type { ProtocolRecorder } from './protocol-recorder.ts'
+import type { FrameSource, RecordedFrame } from './recorded-frames.ts'
+
+/** Longer lines are skipped. Bytes. */
+const MAX_LINE = 8 * 1024 * 1024
+/** How many characters are read before other work can run. */
+const READ_AT_ONCE = 100_000
+
+/** Members of further objects and arrays are cut from a line. An exported message has fewer. */
+const MAX_MEMBERS = 50_000
+
+const name = z.string().max(1000)
+const frameLine = z.object({
+  at: z.number().min(0).max(8.64e15),
+  agent: name,
+  agentId: name.default(''),
+  connection: z.number().int().default(0),
+  version: z.number().optional(),
+  direction: z.enum(['send', 'receive']),
+  isCut: z.boolean().default(false),
+  message: z.custom<Record<string, unknown>>(isRecord),
+})
+
+/** A frame as a line of JSON. */
+export function lineOf(recorder: ProtocolRecorder, frame: RecordedFrame): string {
+  const { at, agent, agentId, connection, direction, isCut, version } = frame
+  const about = JSON.stringify({
+    at,
+    agent,
+    agentId,
+    connection,
+    version,
+    direction,
+    ...(isCut && { isCut }),
+  })
+  return `${about.slice(0, -1)},"message":${recorder.jsonOf(frame)}}\n`
+}
+
+/** Adds the frames of a file with such lines. Returns how many lines were skipped because they have none. */
+export async function importFrames(
+  recorder: ProtocolRecorder,
+  file: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const sources = new Map<string, FrameSource>()
+  let skipped = 0
+  let length = 0
+  let hasCut = false
+  const onCut = () => {
+    hasCut = true
+  }
+  for await (const line of readLines(file, MAX_LINE, { signal, onCut, maxMembers: MAX_MEMBERS })) {
+    const isPart = hasCut
+    hasCut = false
+    length += line?.length ?? 0
+    if (length > READ_AT_ONCE) {
+      length = 0
+      await setImmediate()
+    }
+    signal.throwIfAborted()
+    if (line?.trim() === '') continue
+    const read = line === undefined ? undefined : frameIn(line)
+    if (!read) {
+      skipped++
+      continue
+    }
+    const { agent, agentId, connection, version, isCut, ...frame } = read
+    const key = JSON.stringify([agentId, connection])
+    let source = sources.get(key)
+    if (!source) {
+      source = { connection: -1 - sources.size, agent, agentId }
+      sources.set(key, source)
+    }
+    source.version = version ?? source.version
+    recorder.record(source, frame, isCut || isPart)
+  }
+  return skipped
+}
+
+function frameIn(line: string): z.infer<typeof frameLine> | undefined {
+  try {
+    return frameLine.safeParse(JSON.parse(line)).data
+  } catch {
+    return undefined
+  }
+}

@@ -79,11 +79,11 @@ function frameMatcher(filter: FrameFilter): (frame: RecordedFrame) => boolean {
   const { agentId, sessionId, method, direction, errors } = filter
   const pattern = filter.text === '' ? undefined : patternOf(filter.text)
   return frame =>
-    (agentId === undefined || frame.agentId === agentId) &&
+    (agentId === undefined || frame.source.agentId === agentId) &&
     (sessionId === undefined || frame.sessionId === sessionId) &&
     (method === undefined || frame.method === method) &&
     (direction === undefined || frame.direction === direction) &&
-    (!errors || frame.invalid === true || (frame.kind === 'response' && frame.failed === true)) &&
+    (!errors || frame.violations !== undefined || (frame.kind === 'response' && frame.failed)) &&
     (pattern === undefined || pattern.test(frame.json) || pattern.test(frame.method ?? ''))
 }
 

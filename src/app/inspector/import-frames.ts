@@ -27,7 +27,8 @@ const frameLine = z.object({
 
 /** A frame as a line of JSON. */
 export function lineOf(recorder: ProtocolRecorder, frame: RecordedFrame): string {
-  const { at, agent, agentId, connection, direction, isCut, version } = frame
+  const { at, direction, isCut, version } = frame
+  const { agent, agentId, connection } = frame.source
   const about = JSON.stringify({
     at,
     agent,

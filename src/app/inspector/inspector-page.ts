@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import * as l10n from '@vscode/l10n'
-import type { FrameDetails, FrameRow, InspectorNames } from '../../bridge/inspector.ts'
+import type { FrameDetails, InspectorNames } from '../../bridge/inspector.ts'
 import { type InspectorHostMessages, inspectorMessages, MAX_ROWS } from '../../bridge/inspector-messages.ts'
 import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -16,7 +16,6 @@ import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import { FrameView } from './frame-view.ts'
 import { importFrames, lineOf } from './import-frames.ts'
 import type { ProtocolRecorder } from './protocol-recorder.ts'
-import type { RecordedFrame } from './recorded-frames.ts'
 
 interface InspectorPageOptions extends WebviewTabOptions {
   recorder: ProtocolRecorder
@@ -61,7 +60,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
       'inspector/rows': ({ version, from, to }) => {
         if (version !== this.#version) return { from, rows: [] }
         const { from: first, frames } = this.#view.slice(from, Math.min(to, from + MAX_ROWS))
-        return { from: first, rows: frames.map(rowOf) }
+        return { from: first, rows: frames.map(({ row }) => row) }
       },
       'inspector/frame': ({ n }) => this.#details(n),
       'inspector/record': ({ on }) => {
@@ -161,7 +160,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     const frame = recorder.frames.get(n)
     if (!frame) return null
     const position = this.#view.positionOf(n)
-    const { pair, ...row } = rowOf(frame)
+    const { pair, ...row } = frame.row
     const hasPair = pair !== undefined && recorder.frames.get(pair) !== undefined
     return {
       row: { ...row, ...(hasPair && { pair }) },
@@ -256,12 +255,6 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     }
     return lines
   }
-}
-
-/** A frame as the list shows it. */
-function rowOf(frame: RecordedFrame): FrameRow {
-  const { json: _, isCut: __, key: ___, connection: ____, version: _____, violations: ______, ...row } = frame
-  return row
 }
 
 /** The user canceled, or closed the tab. */

@@ -11,6 +11,8 @@ import { type FrameSource, RecordedFrames } from './recorded-frames.ts'
 const MAX_FRAME = 100_000
 /** A longer sentence about a violation is cut. Characters. */
 const MAX_PROBLEM = 500
+/** How many different methods and IDs are kept at once. */
+const MAX_NAMES = 500
 /** How many frames are kept to be checked when the schemas have been loaded. */
 const MAX_UNCHECKED = 1000
 
@@ -22,6 +24,8 @@ export class ProtocolRecorder {
   readonly #secrets: SecretRegistry
   readonly #changed = new Emitter<void>()
   #connections = 0
+  /** Methods and IDs come again and again: each is redacted and kept in memory once. */
+  readonly #names = new Map<string, string>()
   #violations: Violations | undefined
   /** checks of frames that came before the schemas were loaded */
   #unchecked: (() => void)[] = []
@@ -32,7 +36,8 @@ export class ProtocolRecorder {
 
   constructor(secrets: SecretRegistry) {
     this.#secrets = secrets
-    this.frames = new RecordedFrames((text, length) => this.#redacted(text, length))
+    this.frames = new RecordedFrames((text, length) => this.#nameOf(text, length))
+    secrets.onDidAdd(() => this.#names.clear())
   }
 
   /** The tap of a new connection. */
@@ -94,7 +99,19 @@ export class ProtocolRecorder {
   close(): void {
     this.isOn = false
     this.#unchecked = []
+    this.#names.clear()
     this.frames.clear()
+  }
+
+  #nameOf(text: string, length: number): string {
+    if (text.length > length) return this.#redacted(text, length)
+    let name = this.#names.get(text)
+    if (name === undefined) {
+      name = this.#redacted(text, length)
+      if (this.#names.size >= MAX_NAMES) this.#names.clear()
+      this.#names.set(text, name)
+    }
+    return name
   }
 
   #redacted(text: string, length: number): string {

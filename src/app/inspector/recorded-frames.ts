@@ -5,7 +5,7 @@ import { isRecord } from '../../common/is-record.ts'
 /** Maximum size of all frames in memory, in bytes. */
 const MAX_BYTES = 50 * 1024 * 1024
 /** About how much memory a frame needs besides its JSON, in bytes. */
-const FRAME_BYTES = 400
+const FRAME_BYTES = 250
 /** Longer methods, session IDs and request IDs are cut: agents choose them. Characters. */
 const MAX_NAME = 200
 /** How many agents, sessions and methods are counted. */
@@ -21,16 +21,63 @@ export interface FrameSource {
   version?: number | undefined
 }
 
-export interface RecordedFrame extends FrameRow {
-  connection: number
-  version?: number
+/** A frame in memory. All have the same members, so that they take little memory: see `FrameRow` for what they mean. */
+export class RecordedFrame {
+  readonly n: number
+  readonly source: FrameSource
+  readonly at: number
+  readonly direction: TraceFrame['direction']
+  readonly kind: FrameRow['kind']
   /** the message without secrets */
-  json: string
-  isCut: boolean
-  /** the version of the protocol, and how the message differs from its schema */
-  violations?: { version: number; problems: string[] }
+  readonly json: string
+  readonly isCut: boolean
+  readonly about: string | undefined
+  /** of the connection when the frame came */
+  readonly version: number | undefined
+  method: string | undefined
+  sessionId: string | undefined
+  duration: number | undefined = undefined
+  pair: number | undefined = undefined
+  failed = false
   /** identifies a request until its response comes */
-  key?: string
+  key: string | undefined = undefined
+  /** the version of the protocol, and how the message differs from its schema */
+  violations: { version: number; problems: string[] } | undefined = undefined
+
+  constructor(
+    n: number,
+    source: FrameSource,
+    { at, direction, json, isCut }: NewFrame,
+    names: Pick<RecordedFrame, 'kind' | 'method' | 'about' | 'sessionId'>,
+  ) {
+    this.n = n
+    this.source = source
+    this.at = at
+    this.direction = direction
+    this.json = json
+    this.isCut = isCut
+    this.kind = names.kind
+    this.method = names.method
+    this.about = names.about
+    this.sessionId = names.sessionId
+    this.version = source.version
+  }
+
+  /** As the list shows it. */
+  get row(): FrameRow {
+    const { n, at, direction, kind, source, sessionId, method, about, duration, pair } = this
+    return {
+      ...{ n, at, direction, kind, agentId: source.agentId, agent: source.agent },
+      ...(sessionId !== undefined && { sessionId }),
+      ...(method !== undefined && { method }),
+      ...(about !== undefined && { about }),
+      ...(duration !== undefined && { duration }),
+      ...(pair !== undefined && { pair }),
+      ...(this.failed && { failed: true }),
+      ...(this.violations && { invalid: true }),
+      ...(this.key !== undefined && { pending: true }),
+    }
+  }
 }
 
 interface NewFrame extends TraceFrame {
@@ -44,7 +91,7 @@ export class RecordedFrames {
   readonly #nameOf: (value: unknown) => string | undefined
   readonly #maxBytes: number
   /** those before `#head` were removed */
-  #frames: RecordedFrame[] = []
+  #frames: (RecordedFrame | undefined)[] = []
   #head = 0
   #next = 1
   #bytes = 0
@@ -88,54 +135,45 @@ export class RecordedFrames {
     return n < this.first ? undefined : this.#frames[this.#head + n - this.first]
   }
 
-  add(source: FrameSource, { at, direction, message, json, isCut }: NewFrame): RecordedFrame {
-    const { connection, agentId, agent, version } = source
+  add(source: FrameSource, frame: NewFrame): RecordedFrame {
+    const { direction, message } = frame
     const wire = isRecord(message) ? message : {}
     const method = this.#nameOf(wire.method)
     const kind = method === undefined ? 'response' : 'id' in wire ? 'request' : 'notification'
     const params = isRecord(wire.params) ? wire.params : {}
     const update = isRecord(params.update) ? params.update : {}
-    const about = this.#nameOf(update.sessionUpdate)
-    const frame: RecordedFrame = {
-      ...{ n: this.#next++, at, direction, kind, agentId, agent, connection, json, isCut },
-      ...(version !== undefined && { version }),
-      ...(method !== undefined && { method }),
-      ...(about !== undefined && { about }),
-    }
-    const sessionId = this.#nameOf(params.sessionId)
-    if (sessionId !== undefined) frame.sessionId = sessionId
+    const recorded = new RecordedFrame(this.#next++, source, frame, {
+      ...{ kind, method },
+      about: this.#nameOf(update.sessionUpdate),
+      sessionId: this.#nameOf(params.sessionId),
+    })
     const key = (from: TraceFrame['direction']) =>
-      `${connection} ${from} ${typeof wire.id} ${String(wire.id).slice(0, MAX_NAME)}`
+      `${source.connection} ${from} ${typeof wire.id} ${String(wire.id).slice(0, MAX_NAME)}`
     if (kind === 'request') {
-      frame.pending = true
-      frame.key = key(direction)
-      this.#open.set(frame.key, frame)
+      recorded.key = key(direction)
+      this.#open.set(recorded.key, recorded)
     } else if (kind === 'response') {
       const asked = key(direction === 'send' ? 'receive' : 'send')
-      this.#pair(frame, this.#open.get(asked), wire)
+      this.#pair(recorded, this.#open.get(asked), wire)
       this.#open.delete(asked)
     }
-    this.#frames.push(frame)
-    this.#count(frame, 1)
+    this.#frames.push(recorded)
+    this.#count(recorded, 1)
     while (this.#bytes > this.#maxBytes && this.count > 1) this.#drop()
     this.#compact()
-    return frame
+    return recorded
   }
 
   /** Notes how a frame differs from the schema. */
   setViolations(frame: RecordedFrame, version: number, problems: string[]): void {
     if (this.get(frame.n) !== frame || frame.violations) return
     frame.violations = { version, problems }
-    frame.invalid = true
     this.#bytes += violationBytes(frame)
   }
 
   /** Recording paused: the responses that come meanwhile aren't seen. */
   interrupt(): void {
-    for (const frame of this.#open.values()) {
-      delete frame.pending
-      delete frame.key
-    }
+    for (const frame of this.#open.values()) frame.key = undefined
     this.#open.clear()
   }
 
@@ -156,7 +194,7 @@ export class RecordedFrames {
     const sessionId = request.sessionId ?? this.#nameOf(result.sessionId)
     if (sessionId !== undefined) {
       frame.sessionId = sessionId
-      if (request.sessionId === undefined) this.sessions.count(sessionId, 1, request.agentId)
+      if (request.sessionId === undefined) this.sessions.count(sessionId, 1, request.source.agentId)
       request.sessionId = sessionId
     }
     if (method !== undefined) frame.method = method
@@ -166,12 +204,12 @@ export class RecordedFrames {
     request.duration = frame.duration
     request.pair = frame.n
     if (frame.failed) request.failed = true
-    delete request.pending
+    request.key = undefined
   }
 
   #drop(): void {
     const oldest = this.#frames[this.#head]!
-    this.#head++
+    this.#frames[this.#head++] = undefined
     this.#dropped++
     this.#count(oldest, -1)
     // a response that comes later has no request then
@@ -187,10 +225,10 @@ export class RecordedFrames {
   }
 
   #count(frame: RecordedFrame, by: 1 | -1): void {
-    const { agentId, agent, sessionId, method, json } = frame
+    const { source, sessionId, method, json } = frame
     this.#bytes += by * (FRAME_BYTES + bytesOf(json) + violationBytes(frame))
-    this.agents.count(agentId, by, agent)
-    if (sessionId !== undefined) this.sessions.count(sessionId, by, agentId)
+    this.agents.count(source.agentId, by, source.agent)
+    if (sessionId !== undefined) this.sessions.count(sessionId, by, source.agentId)
     if (method !== undefined) this.methods.count(method, by)
   }
 }

@@ -30,7 +30,7 @@ describe('recorded protocol messages', () => {
 
   it('pair a request with its response, whose method and session it has', () => {
     const asked = add('send', request(1, 'session/prompt', { sessionId: 's' }))
-    assert.equal(frames.get(asked)?.pending, true)
+    assert.equal(frames.get(asked)?.row.pending, true)
     at += 250
     const answered = add('receive', { id: 1, result: { stopReason: 'end_turn' } })
     const { method, sessionId, duration, pair } = frames.get(answered)!
@@ -43,7 +43,7 @@ describe('recorded protocol messages', () => {
         pair: asked,
       },
     )
-    assert.equal(frames.get(asked)?.pending, undefined)
+    assert.equal(frames.get(asked)?.row.pending, undefined)
     assert.equal(frames.get(asked)?.duration, 251)
     assert.equal(frames.get(asked)?.pair, answered)
   })
@@ -71,7 +71,7 @@ describe('recorded protocol messages', () => {
   it('are not waited for after a pause, in which their responses came', () => {
     const asked = add('send', request(1, 'session/new'))
     frames.interrupt()
-    assert.equal(frames.get(asked)?.pending, undefined)
+    assert.equal(frames.get(asked)?.row.pending, undefined)
     assert.equal(frames.get(add('receive', { id: 1, result: {} }))?.pair, undefined)
   })
 
@@ -274,7 +274,7 @@ describe('the protocol recorder', () => {
     rmSync(path.dirname(file), { recursive: true })
     assert.equal(skipped, 4)
     const facts = (recorder: ProtocolRecorder) =>
-      all(recorder).map(({ at, agent, direction, kind, pair, isCut, version }) => [
+      all(recorder).map(({ row: { at, agent, direction, kind, pair }, isCut, version }) => [
         ...[at, agent, direction, kind, pair, isCut, version],
       ])
     assert.deepEqual(facts(imported), facts(exported))

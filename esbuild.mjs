@@ -302,7 +302,7 @@ const services = {
 /** The pages, with the name of their styles. */
 const PAGES = {
   ...{ conversation: 'conversation', history: 'history' },
-  ...{ agents: 'pages', mcp: 'pages', compare: 'pages', inspector: 'pages' },
+  ...{ agents: 'pages', mcp: 'pages', compare: 'pages' },
 }
 
 /** @type {esbuild.BuildOptions} */
@@ -336,6 +336,17 @@ const webviews = {
   ],
   jsx: 'automatic',
   jsxImportSource: 'preact',
+}
+
+/**
+ * A page without shared files: what it has in common with two other pages would be one more file that the conversation
+ * loads at first.
+ * @type {esbuild.BuildOptions}
+ */
+const inspector = {
+  ...webviews,
+  entryPoints: [{ in: 'src/webview/inspector/main.tsx', out: 'inspector' }],
+  splitting: false,
 }
 
 /** Programs of their own. @type {esbuild.BuildOptions[]} */
@@ -532,7 +543,7 @@ async function minifyMore() {
 if (options.watch) {
   const builds = options.tests
     ? [integrationTests()]
-    : [webviews, ...[extension, services].map(build => namingFiles(build, {})), ...programs]
+    : [webviews, inspector, ...[extension, services].map(build => namingFiles(build, {})), ...programs]
   for (const build of builds) await (await esbuild.context({ ...build, logLevel: 'info' })).watch()
 } else if (options.tests) {
   rmSync('out/test', { recursive: true, force: true })
@@ -543,7 +554,7 @@ if (options.watch) {
   writeFileSync('dist/agent-icons.json', agentIcons())
   const pages = await esbuild.build(webviews)
   const files = firstFiles(pages.metafile)
-  const rest = [...[extension, services].map(build => namingFiles(build, files)), ...programs]
+  const rest = [inspector, ...[extension, services].map(build => namingFiles(build, files)), ...programs]
   const results = [pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
   if (options.production) {
     await minifyMore()

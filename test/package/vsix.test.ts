@@ -31,7 +31,7 @@ const allowed = [
   /^dist\/agent-icons\.json$/,
   /^dist\/THIRD_PARTY_NOTICES\.txt$/,
   /^dist\/sbom\.cdx\.json$/,
-  /^dist\/webview\/(conversation|history|agents|mcp|compare)\.js$/,
+  /^dist\/webview\/(conversation|history|agents|mcp|compare|inspector)\.js$/,
   /^dist\/webview\/(conversation|history|pages|icons|later|math)\.css$/,
   /^dist\/webview\/chunks\/[\w.-]+\.(js|css)$/,
   /^dist\/webview\/assets\/[\w.-]+\.(ttf|woff2)$/,

@@ -43,7 +43,7 @@ describe('the size of the webviews', () => {
       }))
       const sum = parts.reduce((total, { bytes }) => total + bytes, 0)
       const list = parts.map(({ path, bytes }) => `${path}: ${bytes}`).join('\n')
-      assert.ok(parts.length > 3, 'the chunks it shares are found')
+      if (page !== 'inspector') assert.ok(parts.length > 3, 'the chunks it shares are found')
       assert.ok(sum <= most, `${sum} bytes:\n${list}`)
       assert.ok(parts.length <= mostFiles, list)
     })

@@ -60,7 +60,7 @@ export function Toolbar({ frames, host, state, field, active, onKeyDown }: Toolb
           onClick={() => host.send('inspector/record', { on: !state.isRecording })}
         />
         <IconButton
-          icon="clear-all"
+          icon="trash"
           label={t('Clear Messages')}
           disabled={state.count === 0}
           onClick={() => frames.clear()}

@@ -10,6 +10,7 @@
 //   dist/agent-icons.json    the icons of well-known agents
 //   dist/webview/            the browser side, one entry for each view
 //   dist/THIRD_PARTY_NOTICES.txt, dist/sbom.cdx.json   what it contains of others
+// and out/check-agent.js, the check of an agent for the command line, which isn't part of the package
 // With --tests instead: out/test/, the suite that runs inside the extension host.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -366,6 +367,15 @@ const programs = [
   },
 ]
 
+/** @type {esbuild.BuildOptions} */
+const checkAgent = {
+  ...node,
+  entryPoints: ['src/acp/conformance/main.ts'],
+  outfile: 'out/check-agent.js',
+  format: 'esm',
+  banner: requireInModules,
+}
+
 /** @returns {esbuild.BuildOptions} */
 function integrationTests() {
   const sources = readdirSync('test/integration', { recursive: true, encoding: 'utf8' })
@@ -556,6 +566,7 @@ if (options.watch) {
   const files = firstFiles(pages.metafile)
   const rest = [inspector, ...[extension, services].map(build => namingFiles(build, files)), ...programs]
   const results = [pages, ...(await Promise.all(rest.map(build => esbuild.build(build))))]
+  if (!options.production) await esbuild.build(checkAgent)
   if (options.production) {
     await minifyMore()
     await removeUnused(keptFolder)

@@ -5,6 +5,7 @@ import { runningAccounts } from './agents/running-accounts.ts'
 import type { AppServices } from './app-services.ts'
 import { backgroundCommand } from './commands/background-command.ts'
 import { changeCommands } from './commands/change-commands.ts'
+import { checkAgentCommand } from './commands/check-agent-command.ts'
 import { checkpointCommands } from './commands/checkpoint-commands.ts'
 import { entryCommands } from './commands/entry-commands.ts'
 import { generalCommands } from './commands/general-commands.ts'
@@ -57,6 +58,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       importConversations: () => services.importer.importFiles(),
       forgetMcpInputs: () => services.inputs.clear(),
     }),
+    ...checkAgentCommand(all),
     ...sessionCommands(all),
     ...surfaceCommands(all),
     ...worktreeCommands(all),

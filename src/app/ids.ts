@@ -23,6 +23,7 @@ export const CommandId = ids('parley', [
   'showComparison',
   'cancelTurn',
   'restartAgent',
+  'checkAgent',
   'showHelp',
   'showAgentLog',
   'showProtocolTraffic',

@@ -29,6 +29,7 @@ export const agentsMessages = {
       'restart',
       'showLog',
       'check',
+      'checkConformance',
       'openRepository',
       'addAccount',
       'showFolder',

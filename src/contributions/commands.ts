@@ -54,6 +54,11 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
     keys: [{ key: "ctrl+' s", when: 'parley.turnRunning' }],
   },
   'parley.restartAgent': { title: 'Restart Agent' },
+  'parley.checkAgent': {
+    title: 'Check Agent…',
+    palette: false,
+    menus: { 'parley.sideBar.agentMenu': { group: '1_agent@4' } },
+  },
   'parley.showHelp': { title: 'Help' },
   'parley.showAgentLog': { title: 'Show Agent Log' },
   'parley.showProtocolTraffic': {

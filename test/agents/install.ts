@@ -32,6 +32,8 @@ export const SUITES: Readonly<Record<string, AgentName | typeof MCP_SERVER | 're
   'continue-with': 'codex',
   accounts: 'codex',
   'mcp-check': MCP_SERVER,
+  // installs each agent itself
+  conformance: 'demo',
   registry: 'registry',
 }
 

@@ -153,6 +153,8 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
       }
       case 'check':
         return this.#check(agentId)
+      case 'checkConformance':
+        return void (await run(CommandId.checkAgent, agentId))
       case 'addAccount':
       case 'removeAccount':
         return this.#changeAccounts(action, agentId)

@@ -39,7 +39,9 @@ export function generalCommands(options: GeneralCommandOptions) {
   return {
     [CommandId.newSession]: () => surfaces.open(surfaces.active, opener => opener.start()),
     [CommandId.newSessionWithAgent]: async (agentId?: unknown) => {
-      const picked = typeof agentId === 'string' ? agentId : await pickAgent(workbench, agents, accounts)
+      const title = l10n.t('New Session with Agent')
+      const picked =
+        typeof agentId === 'string' ? agentId : await pickAgent(workbench, agents, accounts, title)
       if (picked === undefined) return
       await surfaces.open(surfaces.active, opener => opener.start(picked))
     },

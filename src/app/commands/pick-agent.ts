@@ -25,14 +25,14 @@ export async function agentOf(
 
 type AgentItem = PickItem & { agentId?: string }
 
-/** Lets the user pick one of all agents for a new session. */
+/** Lets the user pick one of all agents. */
 export async function pickAgent(
   workbench: Workbench,
   agents: AgentDirectory,
   accounts: Pick<Accounts, 'get'>,
+  title: string,
 ): Promise<string | undefined> {
   await agents.ready()
-  const title = l10n.t('New Session with Agent')
   const picked = await pickOrManage(
     workbench,
     title,

@@ -73,7 +73,11 @@ export async function agentFor({
   accounts,
 }: WorktreeCommandOptions): Promise<string | undefined> {
   await agents.ready()
-  return agents.defaultAgentId() ?? active.controller.agentId ?? pickAgent(workbench, agents, accounts)
+  return (
+    agents.defaultAgentId() ??
+    active.controller.agentId ??
+    pickAgent(workbench, agents, accounts, l10n.t('New Session with Agent'))
+  )
 }
 
 /** Runs the setup command. Returns false if it failed and the user doesn't want to start a session. */

@@ -274,6 +274,8 @@ function moreActions(row: AgentRow, trusted: boolean): Action[] {
     if (canStart && signedIn !== false)
       choices.push({ value: 'signOut', name: t('Sign Out'), icon: 'sign-out' })
     if (trusted && isRunning) choices.push({ value: 'restart', name: t('Restart'), icon: 'debug-restart' })
+    if (canStart)
+      choices.push({ value: 'checkConformance', name: t('Check Conformance…'), icon: 'checklist' })
     if (row.canAddAccount) choices.push({ value: 'addAccount', name: t('Add Account…'), icon: 'person-add' })
     choices.push({ value: 'showLog', name: t('Show Log'), icon: 'output' })
     choices.push({ value: 'configure', name: t('Configure'), icon: 'gear' })

@@ -4,6 +4,8 @@ import { dirname, join, normalize } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import { agentPresets } from '../../../src/agents/presets.ts'
 import { SETTING_NAMES } from '../../../src/common/settings.ts'
+import type { Results } from '../../agents/conformance.ts'
+import results from '../../agents/conformance-results.json' with { type: 'json' }
 import { projectDirectory } from '../../host/paths.ts'
 
 const read = (name: string) => readFileSync(join(projectDirectory, name), 'utf8')
@@ -52,6 +54,17 @@ describe('the README and the help', () => {
       .map(({ title }) => texts[title.slice(1, -1)])
     const listed = rows(page('commands')).flatMap(([, names]) => names!.split(', '))
     assert.deepEqual(listed.sort(), titles.sort())
+  })
+
+  it('lists what the check found in agents, as the tests of real agents find it', () => {
+    const ids = (found: string[] = []) => found.map(id => `\`${id}\``).join(', ') || 'none'
+    const expected = Object.values(results as Results).flatMap(({ agent, name = agent, versions }) =>
+      Object.entries(versions).map(([version, { failed, notOffered, notChecked }]) =>
+        [name, version, ids(failed), ids(notOffered), ids(notChecked)].join(' | '),
+      ),
+    )
+    const listed = rows(page('checking-agents')).map(cells => cells.join(' | '))
+    assert.deepEqual(listed, expected)
   })
 
   it('lists the agents that Parley detects, with their commands', () => {

@@ -1,0 +1,189 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as l10n from '@vscode/l10n'
+import { CancelledError, messageOf } from '../../common/errors.ts'
+import { isRecord } from '../../common/is-record.ts'
+import { SecretRegistry } from '../../common/secrets.ts'
+import { redact } from '../redact.ts'
+import { redactText } from '../redact-text.ts'
+import { type AgentUnderTest, type Frame, NoAnswerError } from './agent-under-test.ts'
+import { CheckFailed, NotChecked, NotOffered } from './check-outcome.ts'
+import { errors } from './checks/errors.ts'
+import { initialization } from './checks/initialization.ts'
+import { cancellation, prompts } from './checks/prompts.ts'
+import { newSessions, openedSessions } from './checks/sessions.ts'
+import { traffic } from './checks/traffic.ts'
+import type { ConformanceCheck } from './conformance-check.ts'
+import type { CheckResult, ConformanceReport, ProtocolVersion, VersionReport } from './conformance-report.ts'
+import { CHECK_PROMPTS, CHECK_TIMES, ConformanceRun, type RunOptions } from './conformance-run.ts'
+
+/** All checks, in the order in which they run. */
+export const CONFORMANCE_CHECKS: readonly ConformanceCheck[] = [
+  ...initialization,
+  ...newSessions,
+  ...prompts,
+  ...openedSessions,
+  ...cancellation,
+  ...errors,
+  ...traffic,
+]
+
+/** Prompts that the checks send to each version of an agent. */
+export const PROMPTS_SENT = 3
+
+/** maximum number of messages, and of characters of each, that explain a failure */
+const MAX_TRAFFIC = 12
+const MAX_TRAFFIC_LENGTH = 800
+/** These can say something although the agent couldn't be initialized. */
+const WITHOUT_SESSION = new Set(['initialize', 'unknown-version', 'stdout'])
+
+export interface CheckAgentOptions
+  extends Omit<RunOptions, 'folder' | 'times' | 'prompts'>,
+    Partial<Pick<RunOptions, 'times' | 'prompts'>> {
+  /** Default: both. */
+  versions?: readonly ProtocolVersion[]
+  withPrompts: boolean
+  /** IDs of checks that aren't made. */
+  skip?: ReadonlySet<string>
+  /** Called before each check. */
+  onCheck?: (title: string, version: ProtocolVersion) => void
+}
+
+/**
+ * Checks whether an agent follows the specification, in an empty temporary folder, which is deleted afterward. It gets no permission, and
+ * neither files nor terminals. Leaves nothing running. Rejects with `CancelledError` when the signal aborts; whatever the agent does is in
+ * the report.
+ */
+export async function checkAgent(options: CheckAgentOptions): Promise<ConformanceReport> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'parley-check-')))
+  const { versions = [1, 2], withPrompts, launch } = options
+  const secrets = options.connect.secrets ?? new SecretRegistry()
+  const report: ConformanceReport = {
+    agent: '',
+    command: clean([launch.command, ...(launch.remote ? [] : launch.args)].join(' '), secrets),
+    withPrompts,
+    versions: [],
+  }
+  try {
+    for (const version of versions) {
+      const run = new ConformanceRun(version, {
+        ...options,
+        folder,
+        connect: { ...options.connect, secrets },
+        times: options.times ?? CHECK_TIMES,
+        prompts: options.prompts ?? CHECK_PROMPTS,
+      })
+      try {
+        report.versions.push(await checkVersion(run, options, secrets))
+      } finally {
+        await run.stop()
+      }
+      report.agent ||= clean(nameIn(run.initialized), secrets)
+    }
+  } catch (error) {
+    if (options.signal.aborted) throw new CancelledError()
+    throw error
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
+  }
+  if (!report.versions.some(({ isSpoken }) => isSpoken))
+    report.problem = l10n.t('The agent uses neither version 1 nor version 2 of the protocol.')
+  // what it doesn't speak is only of interest if it speaks nothing
+  else for (const one of report.versions) if (!one.isSpoken) one.results = []
+  return report
+}
+
+async function checkVersion(
+  run: ConformanceRun,
+  { withPrompts, skip, onCheck, launch, signal }: CheckAgentOptions,
+  secrets: SecretRegistry,
+): Promise<VersionReport> {
+  const results: CheckResult[] = []
+  for (const check of CONFORMANCE_CHECKS) {
+    if (check.only !== undefined && check.only !== run.version) continue
+    onCheck?.(check.title(), run.version)
+    const why = skip?.has(check.id)
+      ? l10n.t('Skipped.')
+      : check.prompts && !withPrompts
+        ? l10n.t('It needs a prompt.')
+        : check.process && launch.remote
+          ? l10n.t('The agent is on a server.')
+          : results.length > 0 && !run.initialized && !WITHOUT_SESSION.has(check.id)
+            ? l10n.t("The agent couldn't be initialized.")
+            : undefined
+    const outcome = why === undefined ? await outcomeOf(check, run, secrets) : notChecked(why)
+    signal.throwIfAborted()
+    const { id, group } = check
+    results.push({
+      id,
+      group,
+      title: check.title(),
+      rule: check.rule(),
+      section: sectionOf(check, run.version),
+      ...outcome,
+    })
+  }
+  return { version: run.version, isSpoken: run.initialized !== undefined, results }
+}
+
+type CheckOutcome = Pick<CheckResult, 'status' | 'detail' | 'traffic'>
+
+const notChecked = (detail: string): CheckOutcome => ({ status: 'notChecked', detail })
+
+async function outcomeOf(
+  check: ConformanceCheck,
+  run: ConformanceRun,
+  secrets: SecretRegistry,
+): Promise<CheckOutcome> {
+  const seen = new Map(run.processes.map(process => [process, process.frames.length]))
+  try {
+    await check.run(run)
+    return { status: 'passed' }
+  } catch (error) {
+    if (run.options.signal.aborted) throw error
+    const detail = clean(messageOf(error), secrets)
+    if (error instanceof NotOffered) return { status: 'notOffered' }
+    if (error instanceof NotChecked) return notChecked(detail)
+    const frames = run.processes.flatMap(process => process.frames.slice(seen.get(process) ?? 0))
+    const lines = frames.slice(-MAX_TRAFFIC).map(frame => shownFrame(frame, secrets))
+    const last = run.processes.at(-1)
+    const stderr = error instanceof CheckFailed ? '' : stderrOf(last, secrets)
+    // an agent that doesn't answer may not answer anything anymore
+    if (error instanceof NoAnswerError) await run.stop()
+    return { status: 'failed', detail: [detail, stderr].filter(Boolean).join('\n'), traffic: lines }
+  }
+}
+
+/** The end of what the agent wrote to stderr. */
+function stderrOf(agent: AgentUnderTest | undefined, secrets: SecretRegistry): string {
+  const tail = clean(agent?.stderrTail.slice(-1000) ?? '', secrets)
+  return tail === '' ? '' : l10n.t('stderr: {0}', tail)
+}
+
+function shownFrame({ direction, message, raw }: Frame, secrets: SecretRegistry): string {
+  const shown = redact(message, { maxLength: MAX_TRAFFIC_LENGTH, secrets })
+  const text = raw ?? secrets.redactJson(JSON.stringify(shown))
+  return `${direction === 'send' ? '→' : '←'} ${text.length > MAX_TRAFFIC_LENGTH ? `${text.slice(0, MAX_TRAFFIC_LENGTH)}…` : text}`
+}
+
+function clean(text: string, secrets: SecretRegistry): string {
+  return redactText(secrets.redact(text))
+}
+
+const SPECIFICATION = {
+  1: 'https://agentclientprotocol.com/protocol/v1/',
+  2: 'https://agentclientprotocol.com/protocol/v2/draft/',
+}
+
+function sectionOf({ section }: ConformanceCheck, version: ProtocolVersion): string {
+  return new URL(typeof section === 'string' ? section : section[version], SPECIFICATION[version]).href
+}
+
+function nameIn(initialized: Record<string, unknown> | undefined): string {
+  const info = [initialized?.info, initialized?.agentInfo].find(isRecord) ?? {}
+  return [info.title ?? info.name, info.version]
+    .filter(part => typeof part === 'string')
+    .join(' ')
+    .slice(0, 200)
+}

@@ -1,0 +1,294 @@
+import * as l10n from '@vscode/l10n'
+import { isRecord } from '../../common/is-record.ts'
+import type { AgentLaunch, ConnectOptions } from '../agent.ts'
+import { RpcCode } from '../errors.ts'
+import { AgentUnderTest, type Frame, type Json, type Reply } from './agent-under-test.ts'
+import { CheckFailed, NotChecked } from './check-outcome.ts'
+import type { ProtocolVersion } from './conformance-report.ts'
+
+/** How long to wait, in milliseconds. */
+export interface CheckTimes {
+  /** for an answer */
+  request: number
+  /** for the beginning of an answer; then a turn is canceled all the same */
+  output: number
+  /** for the end of a turn */
+  turn: number
+  /** for the end of a canceled turn */
+  cancel: number
+  /** for messages that shouldn't come */
+  quiet: number
+  /** for the exit of the process */
+  exit: number
+}
+
+export const CHECK_TIMES: CheckTimes = {
+  request: 60_000,
+  output: 10_000,
+  turn: 180_000,
+  cancel: 15_000,
+  quiet: 700,
+  exit: 10_000,
+}
+
+/** The texts of the prompts. Agents with a scripted model can get others. */
+export interface CheckPrompts {
+  /** answered with a few words */
+  reply: string
+  /** answered for so long that the turn can be canceled */
+  long: string
+  /** the agent asks for a permission */
+  permission: string
+}
+
+export const PERMISSION_FILE = 'parley-check.txt'
+
+export const CHECK_PROMPTS: CheckPrompts = {
+  reply:
+    'This is an automated check of the Agent Client Protocol. Reply with the word OK. Do not use any tool.',
+  long: 'This is an automated check of the Agent Client Protocol. Count from 1 to 1000 in words, one number in each line. Do not use any tool.',
+  permission: `This is an automated check of the Agent Client Protocol. Create the file ${PERMISSION_FILE} in the working directory, with the text "ok".`,
+}
+
+export interface RunOptions {
+  launch: AgentLaunch
+  connect: Omit<ConnectOptions, 'signal'>
+  /** an empty folder */
+  folder: string
+  times: CheckTimes
+  prompts: CheckPrompts
+  /** The sign-in method that is used after `initialize`, if any. */
+  signInMethod?: string
+  signal: AbortSignal
+}
+
+/** A turn that has ended. */
+export interface Turn {
+  sessionId: string
+  /** the messages from the prompt on */
+  frames: Frame[]
+  /** of version 2: from the response */
+  messageId: unknown
+  stopReason: unknown
+}
+
+const isUpdate = ({ message }: Frame) => message.method === 'session/update'
+
+/** The content of an update. */
+export function updateOf({ message }: Frame): Json {
+  const { update } = isRecord(message.params) ? message.params : {}
+  return isRecord(update) ? update : {}
+}
+
+export function sessionOf({ message }: Frame): unknown {
+  return isRecord(message.params) ? message.params.sessionId : undefined
+}
+
+export function updatesIn(frames: readonly Frame[]): Frame[] {
+  return frames.filter(frame => frame.direction === 'receive' && isUpdate(frame))
+}
+
+/** The checks of one version: what they share, and the processes of the agent. */
+export class ConformanceRun {
+  readonly version: ProtocolVersion
+  readonly options: RunOptions
+  /** all processes, of which the last one may still run */
+  readonly processes: AgentUnderTest[] = []
+  /** every session that the agent has named */
+  readonly sessions = new Set<string>()
+  /** the answer to `initialize` */
+  initialized: Json | undefined
+  #agent: Promise<AgentUnderTest> | undefined
+  #session: { id: string; of: AgentUnderTest } | undefined
+  #turn: Promise<Turn> | undefined
+  #createsNone = false
+
+  constructor(version: ProtocolVersion, options: RunOptions) {
+    this.version = version
+    this.options = options
+  }
+
+  /** A new process that hasn't been initialized, instead of the running one. */
+  async start(): Promise<AgentUnderTest> {
+    const { launch, connect, signal } = this.options
+    await this.stop()
+    const agent = await AgentUnderTest.start(launch, { ...connect, signal })
+    this.processes.push(agent)
+    return agent
+  }
+
+  async stop(): Promise<void> {
+    await this.processes.at(-1)?.stop(this.options.times.exit)
+  }
+
+  /** The initialized process; a new one if there is none anymore. */
+  async agent(): Promise<AgentUnderTest> {
+    const agent = await this.#agent?.catch(() => undefined)
+    if (agent && agent.end === undefined) return agent
+    return this.restart()
+  }
+
+  /** A new process, initialized. */
+  restart(): Promise<AgentUnderTest> {
+    this.#agent = this.#begin()
+    return this.#agent
+  }
+
+  async #begin(): Promise<AgentUnderTest> {
+    const agent = await this.start()
+    const { result, error } = await this.initialize(agent, this.version)
+    if (error) throw new CheckFailed(errorText('initialize', error))
+    if (!isRecord(result) || result.protocolVersion !== this.version)
+      throw new CheckFailed(
+        l10n.t(
+          'The agent answered the offer of version {0} with {1}.',
+          this.version,
+          JSON.stringify(isRecord(result) ? result.protocolVersion : result) ?? '',
+        ),
+      )
+    this.initialized = result
+    const { signInMethod, times } = this.options
+    if (signInMethod !== undefined) {
+      const method = this.version === 1 ? 'authenticate' : 'auth/login'
+      const reply = await agent.request(method, { methodId: signInMethod }, times.turn)
+      if (reply.error) throw new NotChecked(errorText(method, reply.error))
+    }
+    return agent
+  }
+
+  initialize(agent: AgentUnderTest, protocolVersion: number): Promise<Reply> {
+    const { connect, times } = this.options
+    const { clientInfo } = connect
+    // neither files nor terminals: nothing of the user's is read or changed
+    const params =
+      this.version === 1
+        ? {
+            protocolVersion,
+            clientInfo,
+            clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+          }
+        : { protocolVersion, info: clientInfo, capabilities: {} }
+    return agent.request('initialize', params, times.request)
+  }
+
+  /** Whether the agent lists a capability for sessions. */
+  can(name: 'load' | 'list' | 'resume' | 'close' | 'delete' | 'fork'): boolean {
+    const { agentCapabilities, capabilities } = this.initialized ?? {}
+    const all = this.version === 1 ? agentCapabilities : capabilities
+    if (!isRecord(all)) return false
+    if (this.version === 1 && name === 'load') return all.loadSession === true
+    const session = this.version === 1 ? all.sessionCapabilities : all.session
+    if (!isRecord(session)) return false
+    // every agent of version 2 that has sessions supports these
+    if (this.version === 2 && (name === 'list' || name === 'resume' || name === 'close')) return true
+    return isRecord(session[name])
+  }
+
+  /** The fields of a session that is created or opened. */
+  get setup(): Json {
+    return { cwd: this.options.folder, mcpServers: [] }
+  }
+
+  /** A request that has to succeed. Resolves to the result. */
+  async ask(method: string, params: unknown, agent?: AgentUnderTest): Promise<unknown> {
+    const asked = agent ?? (await this.agent())
+    const { result, error } = await asked.request(method, params, this.options.times.request, true)
+    if (!error) return result
+    if (error.code === RpcCode.authRequired)
+      throw new NotChecked(l10n.t('The agent requires a sign-in first ({0}).', errorText(method, error)))
+    throw new CheckFailed(errorText(method, error))
+  }
+
+  /** Creates a session. If that failed once, it isn't tried again for each check. */
+  async newSession(): Promise<string> {
+    if (this.#createsNone) throw new NotChecked(l10n.t('No session could be created.'))
+    const created = this.sessions.size
+    try {
+      return await this.#create()
+    } catch (error) {
+      this.#createsNone = created === 0
+      throw error
+    }
+  }
+
+  async #create(): Promise<string> {
+    const result = await this.ask('session/new', this.setup)
+    const { sessionId } = isRecord(result) ? result : {}
+    if (typeof sessionId !== 'string' || sessionId === '')
+      throw new CheckFailed(l10n.t('The answer to session/new has no session ID.'))
+    this.sessions.add(sessionId)
+    return sessionId
+  }
+
+  /** A session of the running process. */
+  async session(): Promise<string> {
+    const agent = await this.agent()
+    if (this.#session?.of !== agent) this.#session = { id: await this.newSession(), of: agent }
+    return this.#session.id
+  }
+
+  /** The turn of the first prompt, which checks share. */
+  turn(): Promise<Turn> {
+    this.#turn ??= this.session().then(sessionId => this.prompt(sessionId, this.options.prompts.reply))
+    return this.#turn
+  }
+
+  /** The session that had a prompt. */
+  async promptedSession(): Promise<string> {
+    try {
+      return (await this.turn()).sessionId
+    } catch {
+      throw new NotChecked(l10n.t('The first prompt failed, so there is no conversation to open again.'))
+    }
+  }
+
+  /** Sends a prompt and waits for the end of the turn. */
+  async prompt(
+    sessionId: string,
+    text: string,
+    during?: (agent: AgentUnderTest, from: number) => Promise<unknown>,
+  ): Promise<Turn> {
+    const agent = await this.agent()
+    const { times } = this.options
+    const from = agent.frames.length
+    const isIdle = (frame: Frame) =>
+      isUpdate(frame) &&
+      sessionOf(frame) === sessionId &&
+      updateOf(frame).sessionUpdate === 'state_update' &&
+      updateOf(frame).state === 'idle' &&
+      updateOf(frame).stopReason !== undefined
+    const reply = agent.begin('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
+    // a rejection while `during` runs is reported below
+    reply.catch(() => {})
+    await during?.(agent, from)
+    const ms = during ? times.cancel : times.turn
+    const { result, error } = await agent.within(reply, ms, 'session/prompt')
+    if (error?.code === RpcCode.authRequired)
+      throw new NotChecked(
+        l10n.t('The agent requires a sign-in first ({0}).', errorText('session/prompt', error)),
+      )
+    if (error) throw new CheckFailed(errorText('session/prompt', error))
+    const answer = isRecord(result) ? result : {}
+    let { stopReason } = answer
+    if (this.version === 2) {
+      const idle = await agent.find(isIdle, from, ms)
+      if (!idle)
+        throw new CheckFailed(
+          l10n.t('No state_update said within {0} seconds that the turn has ended.', ms / 1000),
+        )
+      stopReason = updateOf(idle).stopReason
+    }
+    return { sessionId, frames: agent.frames.slice(from), messageId: answer.messageId, stopReason }
+  }
+}
+
+/** An error answer as a sentence. */
+export function errorText(method: string, { code, message, data }: Json): string {
+  const detail = data === undefined || data === null ? '' : ` ${(JSON.stringify(data) ?? '').slice(0, 300)}`
+  return l10n.t(
+    '{0} was answered with the error {1}: {2}',
+    method,
+    String(code),
+    `${String(message).slice(0, 500)}${detail}`,
+  )
+}

@@ -272,20 +272,33 @@ async function list(
   }
 }
 
-/** Git's configuration without what `git push -u` writes: branches, and the URLs of remotes. */
+/** What `git init` and `git push -u` write, by section of Git's configuration: these settings run nothing. */
+const HARMLESS_SETTINGS = new Map([
+  [
+    'core',
+    /^\s*(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)\s*=\s*\w+\s*$/i,
+  ],
+  ['branch', /^\s*(?:remote|merge|rebase|vscode-merge-base)\s*=/i],
+  ['remote', /^\s*(?:url|fetch|tagopt|prune|gh-resolved)\s*=/i],
+])
+/** The line of a section, perhaps with a setting behind it. */
+const SECTION = /^\s*\[([\w.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\](.*)$/
+
+/** Git's configuration without harmless settings; `null` if there are no others. */
 function matters(file: string, text: FileText): string | null {
   if (text === null || !/[\\/]\.git[\\/]config$/.test(file)) return text
-  let section = ''
-  const lines = text.split('\n').filter(line => {
-    const name = /^\s*\[([\w.-]+)/.exec(line)?.[1]
+  let harmless: RegExp | undefined
+  let header: string | undefined
+  const lines = text.split('\n').flatMap(line => {
+    const [, name, setting] = SECTION.exec(line) ?? []
     if (name !== undefined) {
-      section = name.toLowerCase()
-      return section !== 'branch' && section !== 'remote'
-    }
-    if (line.trim() === '') return false
-    if (section === 'branch') return !/^\s*(?:remote|merge|rebase|vscode-merge-base)\s*=/i.test(line)
-    if (section === 'remote') return !/^\s*(?:url|fetch|tagopt|prune|gh-resolved)\s*=/i.test(line)
-    return true
+      harmless = HARMLESS_SETTINGS.get(name.toLowerCase())
+      header = line
+      if (setting?.trim() === '') return []
+    } else if (line.trim() === '' || harmless?.test(line)) return []
+    const above = header === undefined || header === line ? [] : [header]
+    header = undefined
+    return [...above, line]
   })
-  return lines.join('\n')
+  return lines.length === 0 ? null : lines.join('\n')
 }

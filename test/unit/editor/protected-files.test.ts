@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -104,6 +113,38 @@ describe('protected files', () => {
       for (const name of ['.config/other.toml', 'mise/notes.md', 'conf.d/x.toml']) write(name, 'a = 2')
       const changed = (await snapshot.changes()).map(({ path }) => relative(root, path).replaceAll('\\', '/'))
       assert.deepEqual(changed.sort(), all.sort())
+    } finally {
+      rmSync(root, { recursive: true, force: true })
+    }
+  })
+
+  it("don't include a repository's configuration while it only has what Git writes by itself", async () => {
+    const root = mkdtempSync(join(tmpdir(), 'parley-protected-'))
+    try {
+      const config = join(root, '.git/config')
+      const git = (...args: string[]) => execFileSync('git', args, { cwd: root })
+      const read = (file: string) => readFile(file, 'utf8').catch(() => null)
+      const snapshot = await ProtectedSnapshot.take([root], [], read, Date.now())
+      const changed = async () => (await snapshot.changes()).map(({ path }) => path)
+      git('init', '-q')
+      git('remote', 'add', 'origin', 'https://example.com/a.git')
+      git('config', 'branch.main.remote', 'origin')
+      assert.deepEqual(await changed(), [])
+      git('config', 'core.fsmonitor', './run')
+      assert.deepEqual(await changed(), [config])
+      git('config', '--unset', 'core.fsmonitor')
+      assert.deepEqual(await changed(), [config])
+      for (const line of [
+        '[remote "origin"] uploadpack = ./run',
+        '[core] sshCommand = ./run',
+        '[remote "b"]\n\turl = .\n\treceivepack = ./run',
+        '[include]\n\tpath = run',
+      ]) {
+        appendFileSync(config, `${line}\n`)
+        assert.deepEqual(await changed(), [config], line)
+      }
+      rmSync(join(root, '.git'), { recursive: true })
+      assert.deepEqual(await changed(), [config])
     } finally {
       rmSync(root, { recursive: true, force: true })
     }

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { isRecord } from '../../common/is-record.ts'
-import { type Definitions, schemaViolations } from './json-schema.ts'
+import { shortened } from '../../common/visible.ts'
+import { type Definitions, MAX_VALUE, schemaViolations } from './json-schema.ts'
 import { V1, V2 } from './official-schemas.ts'
 
 export interface CheckedFrame {
@@ -20,7 +21,7 @@ const names = new Map<Definitions, Map<string, string>>()
 
 /**
  * What is wrong with a frame compared with the official schema, unreleased parts included; each violation is a sentence,
- * and none means that it conforms. Values of the frame are in the sentences: redact them.
+ * and none means that it conforms, as far as the first items of long lists tell. Values of the frame are in the sentences: redact them.
  *
  * The schemas are large: load this module when it's needed.
  */
@@ -63,15 +64,16 @@ function bodyViolations(
     return schemaViolations(body ?? {}, defs[name] ?? {}, defs, kind === 'Response' ? 'result' : 'params')
   // a method that isn't the specification's was reported with the request
   if (kind === 'Response' || method.startsWith('_')) return []
+  const shown = shortened(method, MAX_VALUE)
   return [
     kind === 'Request'
       ? l10n.t(
           "The specification doesn't define a request {0}. The names of extensions start with an underscore.",
-          method,
+          shown,
         )
       : l10n.t(
           "The specification doesn't define a notification {0}. The names of extensions start with an underscore.",
-          method,
+          shown,
         ),
   ]
 }

@@ -28,8 +28,10 @@ export type Definitions = Record<string, JsonSchema>
 
 /** Further violations of a value aren't reported. */
 const MAX_VIOLATIONS = 20
-/** maximum number of characters of a value in a violation */
-const MAX_VALUE = 80
+/** maximum number of characters of a value in a violation, and of a name in its path */
+export const MAX_VALUE = 80
+/** Further items of a list aren't checked. */
+const MAX_ITEMS = 10_000
 
 /**
  * What is wrong with a value, in sentences that name the member; empty if it matches. `path` is the name of the value.
@@ -43,13 +45,14 @@ export function schemaViolations(
 ): string[] {
   const found: Violation[] = []
   check({ value, path }, schema, defs, found)
-  return found.slice(0, MAX_VIOLATIONS).map(({ problem }) => problem)
+  return found.slice(0, MAX_VIOLATIONS).map(({ problem }) => problem())
 }
 
 interface Violation {
   /** of the value that it is about */
   path: string
-  problem: string
+  /** The sentence, made only for what is reported: most variants of a union don't match. */
+  problem: () => string
   /** the types that the value may have, if it has none of them */
   types?: string[]
 }
@@ -76,10 +79,10 @@ function check(place: Place, schema: JsonSchema, defs: Definitions, found: Viola
   if (schema.anyOf) checkUnion(place, schema.anyOf, defs, found)
   if (schema.oneOf) checkUnion(place, schema.oneOf, defs, found, 1)
   if (schema.not && matches(place, schema.not, defs))
-    found.push({ path, problem: l10n.t("{0} can't be {1}.", path, shown(value)) })
+    found.push({ path, problem: () => l10n.t("{0} can't be {1}.", path, shown(value)) })
   if (isRecord(value)) checkMembers(value, path, schema, defs, found)
   if (!Array.isArray(value) || !schema.items) return
-  for (const [index, item] of value.entries())
+  for (const [index, item] of value.slice(0, MAX_ITEMS).entries())
     check({ value: item, path: `${path}[${index}]` }, schema.items, defs, found)
 }
 
@@ -112,14 +115,20 @@ function checkSize({ value, path }: Place, schema: JsonSchema, found: Violation[
   const { minimum, maximum, minLength = 0, minItems = 0 } = schema
   if (typeof value === 'number') {
     if (minimum !== undefined && value < minimum)
-      found.push({ path, problem: l10n.t('{0} must be at least {1}, but is {2}.', path, minimum, value) })
+      found.push({
+        path,
+        problem: () => l10n.t('{0} must be at least {1}, but is {2}.', path, minimum, value),
+      })
     if (maximum !== undefined && value > maximum)
-      found.push({ path, problem: l10n.t('{0} must be at most {1}, but is {2}.', path, maximum, value) })
+      found.push({
+        path,
+        problem: () => l10n.t('{0} must be at most {1}, but is {2}.', path, maximum, value),
+      })
   }
   const length = typeof value === 'string' ? value.length : Number.POSITIVE_INFINITY
   const items = Array.isArray(value) ? value.length : Number.POSITIVE_INFINITY
   if (length < minLength || items < minItems)
-    found.push({ path, problem: l10n.t("{0} can't be empty.", path) })
+    found.push({ path, problem: () => l10n.t("{0} can't be empty.", path) })
 }
 
 function checkMembers(
@@ -153,13 +162,13 @@ function checkUnion(
   let matching = 0
   const failed: Violation[][] = []
   for (const variant of variants) {
-    const violations: Violation[] = []
-    check(place, variant, defs, violations)
+    const violations = otherTag(place, variant)
+    if (violations.length === 0) check(place, variant, defs, violations)
     if (violations.length > 0) failed.push(violations)
     else if (++matching === 1 && most === Number.POSITIVE_INFINITY) return
   }
   const { path } = place
-  if (matching > most) found.push({ path, problem: l10n.t('{0} matches more than one variant.', path) })
+  if (matching > most) found.push({ path, problem: () => l10n.t('{0} matches more than one variant.', path) })
   if (matching > 0) return
   // a variant is the wrong one if the value as a whole, or the member that names the variant, doesn't match
   const tags = variants.flatMap(tagOf)
@@ -209,27 +218,39 @@ function tagOf({ properties = {} }: JsonSchema): [string, unknown][] {
     .slice(0, 1)
 }
 
+/** Says without a look at the other members that the value names another variant: long lists have a union in each item. */
+function otherTag({ value, path }: Place, variant: JsonSchema): Violation[] {
+  if (!isRecord(value)) return []
+  const [tag, name] = tagOf(variant)[0] ?? []
+  if (tag === undefined || !Object.hasOwn(value, tag) || value[tag] === name) return []
+  return [notAllowed({ value: value[tag], path: memberPath(path, tag) }, [name])]
+}
+
 function missing(path: string): Violation {
-  return { path, problem: l10n.t('{0} is missing.', path) }
+  return { path, problem: () => l10n.t('{0} is missing.', path) }
 }
 
 function wrongType({ value, path }: Place, types: string[]): Violation {
-  const names = types.join(' | ')
-  return { path, types, problem: l10n.t('{0} must be of type {1}, but is {2}.', path, names, shown(value)) }
+  const problem = () => l10n.t('{0} must be of type {1}, but is {2}.', path, types.join(' | '), shown(value))
+  return { path, types, problem }
 }
 
 function notAllowed({ value, path }: Place, allowed: unknown[]): Violation {
-  const names = allowed.map(shown).join(', ')
-  return { path, problem: l10n.t('{0} must be one of {1}, but is {2}.', path, names, shown(value)) }
+  const problem = () =>
+    l10n.t('{0} must be one of {1}, but is {2}.', path, allowed.map(shown).join(', '), shown(value))
+  return { path, problem }
 }
 
 function memberPath(path: string, name: string): string {
   return /^[\w$]+$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(shortened(name, MAX_VALUE))}]`
 }
 
-/** A value in a sentence: objects and arrays by their type, which says what matters and is short. */
+/**
+ * A value in a sentence: objects, arrays and long texts by their type, which says what matters and is short. Part of a text could be part of
+ * a secret, which redaction wouldn't recognize.
+ */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'array'
-  if (isRecord(value)) return 'object'
-  return typeof value === 'string' ? JSON.stringify(shortened(value, MAX_VALUE)) : String(value)
+  if (typeof value === 'string') return value.length > MAX_VALUE ? 'string' : JSON.stringify(value)
+  return isRecord(value) ? 'object' : String(value)
 }

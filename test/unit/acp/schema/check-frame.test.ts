@@ -144,6 +144,24 @@ describe('frameViolations', () => {
     const entries = Array.from({ length: 1000 }, () => ({}))
     assert.equal(update({ sessionUpdate: 'plan', entries }).length, 20)
   })
+
+  it('never quotes part of a text: redaction would not recognize part of a secret', () => {
+    const secret = 'Quite-secret-'.repeat(20)
+    const content = { type: secret }
+    const [problem, ...others] = update({ sessionUpdate: 'agent_message_chunk', content })
+    assert.match(problem!, /^params.update.content.type must be one of .*, but is string\.$/)
+    assert.deepEqual(others, [])
+    assert.ok(received({ method: secret.repeat(1000) })[0]!.length < 300)
+  })
+
+  for (const version of [1, 2] as const)
+    it(`checks an enormous message of version ${version} before the user notices`, () => {
+      const item = { type: 'content', content: { type: 'text', text: 'a' } }
+      const content = Array.from({ length: 200_000 }, () => item)
+      const update = { sessionUpdate: 'tool_call_update', toolCallId: 't', content }
+      const params = { sessionId: 's', update }
+      assert.deepEqual(received({ method: 'session/update', params }, { version }), [])
+    }).timeout(2000)
 })
 
 describe('schemaViolations', () => {

@@ -40,6 +40,12 @@ export function redact(message: unknown, options: RedactOptions = {}): unknown {
   return new Redaction(options).value(message, 0)
 }
 
+/** The start of a text, in at most `length` characters. A cut divides no secret, because half of one isn't found later. */
+export function redactStart(text: string, length: number, secrets: SecretRegistry): string {
+  const withoutSecrets = (start: string) => secrets.stream().push(start)
+  return redactText(text.length > length ? cutText(text, length, withoutSecrets) : secrets.redact(text))
+}
+
 class Redaction {
   readonly #withoutSecrets: ((start: string) => string) | undefined
   readonly #cut: () => void

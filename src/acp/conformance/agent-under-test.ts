@@ -4,8 +4,10 @@ import { deferred, raceAbort, withTimeout } from '../../common/async.ts'
 import { boundDepth } from '../../common/bound-depth.ts'
 import { messageOf } from '../../common/errors.ts'
 import { isRecord } from '../../common/is-record.ts'
+import type { SecretRegistry } from '../../common/secrets.ts'
 import type { AgentLaunch, ConnectOptions } from '../agent.ts'
 import { RpcCode } from '../errors.ts'
+import { redactStart } from '../redact.ts'
 import { AgentProcess } from '../transport/agent-process.ts'
 import { LineSplitter } from '../transport/line-splitter.ts'
 import { GENTLE_STOP, type RunningProcess } from '../transport/running-process.ts'
@@ -33,6 +35,9 @@ export interface Frame {
 /** An answer as it came. */
 export type Reply = { result: unknown; error?: undefined } | { error: Json; result?: undefined }
 
+/** The secrets are redacted in what the agent sends. */
+export type CheckConnectOptions = ConnectOptions & { secrets: SecretRegistry }
+
 /** The agent ended, or was ended since it sent too much. The message says so. */
 class AgentEndedError extends Error {}
 
@@ -54,6 +59,7 @@ export class AgentUnderTest {
   holds: (method: string) => boolean = () => false
   readonly #process: RunningProcess
   readonly #lines: LineSplitter
+  readonly #secrets: SecretRegistry
   readonly #signal: AbortSignal
   readonly #open = new Map<string | number, { method: string; reply: (reply: Reply) => void }>()
   /** requests of the agent without an answer */
@@ -68,16 +74,22 @@ export class AgentUnderTest {
    * Starts the agent.
    * @throws SpawnError, ConnectionError
    */
-  static async start(launch: AgentLaunch, options: ConnectOptions): Promise<AgentUnderTest> {
+  static async start(launch: AgentLaunch, options: CheckConnectOptions): Promise<AgentUnderTest> {
     const { guard, maxFrameBytes, secrets, signal = new AbortController().signal } = options
     signal.throwIfAborted()
     const connected = launch.remote
       ? await (await import('../transport/remote/remote-agent.ts')).startRemote(launch.remote, options)
       : await AgentProcess.start(launch, { guard, secrets })
-    return new AgentUnderTest(connected, maxFrameBytes, signal)
+    return new AgentUnderTest(connected, maxFrameBytes, secrets, signal)
   }
 
-  private constructor(process: RunningProcess, maxFrameBytes: number, signal: AbortSignal) {
+  private constructor(
+    process: RunningProcess,
+    maxFrameBytes: number,
+    secrets: SecretRegistry,
+    signal: AbortSignal,
+  ) {
+    this.#secrets = secrets
     this.#process = process
     this.#signal = signal
     this.#lines = new LineSplitter(maxFrameBytes)
@@ -245,7 +257,7 @@ export class AgentUnderTest {
     const message = parsed(line)
     if (!message || line.trimStart()[0] !== '{') {
       this.noiseCount++
-      if (this.noise.length < MAX_NOISE) this.noise.push(line.slice(0, MAX_NOISE_LENGTH))
+      if (this.noise.length < MAX_NOISE) this.noise.push(redactStart(line, MAX_NOISE_LENGTH, this.#secrets))
     }
     if (message) this.#receive(message)
   }

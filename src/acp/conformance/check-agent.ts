@@ -5,6 +5,7 @@ import * as l10n from '@vscode/l10n'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { isRecord } from '../../common/is-record.ts'
 import { SecretRegistry } from '../../common/secrets.ts'
+import type { ConnectOptions } from '../agent.ts'
 import { redact } from '../redact.ts'
 import { redactText } from '../redact-text.ts'
 import { type AgentUnderTest, type Frame, NoAnswerError } from './agent-under-test.ts'
@@ -39,8 +40,9 @@ const MAX_TRAFFIC_LENGTH = 800
 const WITHOUT_SESSION = new Set(['initialize', 'unknown-version', 'stdout'])
 
 export interface CheckAgentOptions
-  extends Omit<RunOptions, 'folder' | 'times' | 'prompts'>,
+  extends Omit<RunOptions, 'folder' | 'connect' | 'times' | 'prompts'>,
     Partial<Pick<RunOptions, 'times' | 'prompts'>> {
+  connect: Omit<ConnectOptions, 'signal'>
   /** Default: both. */
   versions?: readonly ProtocolVersion[]
   withPrompts: boolean

@@ -1,8 +1,15 @@
 import * as l10n from '@vscode/l10n'
 import { isRecord } from '../../common/is-record.ts'
-import type { AgentLaunch, ConnectOptions } from '../agent.ts'
+import type { AgentLaunch } from '../agent.ts'
 import { RpcCode } from '../errors.ts'
-import { AgentUnderTest, type Frame, type Json, type Reply } from './agent-under-test.ts'
+import { redactStart } from '../redact.ts'
+import {
+  AgentUnderTest,
+  type CheckConnectOptions,
+  type Frame,
+  type Json,
+  type Reply,
+} from './agent-under-test.ts'
 import { CheckFailed, NotChecked } from './check-outcome.ts'
 import type { ProtocolVersion } from './conformance-report.ts'
 
@@ -52,7 +59,7 @@ export const CHECK_PROMPTS: CheckPrompts = {
 
 export interface RunOptions {
   launch: AgentLaunch
-  connect: Omit<ConnectOptions, 'signal'>
+  connect: Omit<CheckConnectOptions, 'signal'>
   /** an empty folder */
   folder: string
   times: CheckTimes
@@ -137,7 +144,7 @@ export class ConformanceRun {
   async #begin(): Promise<AgentUnderTest> {
     const agent = await this.start()
     const { result, error } = await this.initialize(agent, this.version)
-    if (error) throw new CheckFailed(errorText('initialize', error))
+    if (error) throw new CheckFailed(this.errorText('initialize', error))
     if (!isRecord(result) || result.protocolVersion !== this.version)
       throw new CheckFailed(
         l10n.t(
@@ -151,7 +158,7 @@ export class ConformanceRun {
     if (signInMethod !== undefined) {
       const method = this.version === 1 ? 'authenticate' : 'auth/login'
       const reply = await agent.request(method, { methodId: signInMethod }, times.turn)
-      if (reply.error) throw new NotChecked(errorText(method, reply.error))
+      if (reply.error) throw new NotChecked(this.errorText(method, reply.error))
     }
     return agent
   }
@@ -195,8 +202,8 @@ export class ConformanceRun {
     const { result, error } = await asked.request(method, params, this.options.times.request, true)
     if (!error) return result
     if (error.code === RpcCode.authRequired)
-      throw new NotChecked(l10n.t('The agent requires a sign-in first ({0}).', errorText(method, error)))
-    throw new CheckFailed(errorText(method, error))
+      throw new NotChecked(l10n.t('The agent requires a sign-in first ({0}).', this.errorText(method, error)))
+    throw new CheckFailed(this.errorText(method, error))
   }
 
   /** Creates a session. If that failed once, it isn't tried again for each check. */
@@ -265,9 +272,9 @@ export class ConformanceRun {
     const { result, error } = await agent.within(reply, ms, 'session/prompt')
     if (error?.code === RpcCode.authRequired)
       throw new NotChecked(
-        l10n.t('The agent requires a sign-in first ({0}).', errorText('session/prompt', error)),
+        l10n.t('The agent requires a sign-in first ({0}).', this.errorText('session/prompt', error)),
       )
-    if (error) throw new CheckFailed(errorText('session/prompt', error))
+    if (error) throw new CheckFailed(this.errorText('session/prompt', error))
     const answer = isRecord(result) ? result : {}
     let { stopReason } = answer
     if (this.version === 2) {
@@ -280,15 +287,17 @@ export class ConformanceRun {
     }
     return { sessionId, frames: agent.frames.slice(from), messageId: answer.messageId, stopReason }
   }
-}
 
-/** An error answer as a sentence. */
-export function errorText(method: string, { code, message, data }: Json): string {
-  const detail = data === undefined || data === null ? '' : ` ${(JSON.stringify(data) ?? '').slice(0, 300)}`
-  return l10n.t(
-    '{0} was answered with the error {1}: {2}',
-    method,
-    String(code),
-    `${String(message).slice(0, 500)}${detail}`,
-  )
+  /** An error answer as a sentence. */
+  errorText(method: string, { code, message, data }: Json): string {
+    const { secrets } = this.options.connect
+    const detail =
+      data === undefined || data === null ? '' : ` ${redactStart(JSON.stringify(data) ?? '', 300, secrets)}`
+    return l10n.t(
+      '{0} was answered with the error {1}: {2}',
+      method,
+      String(code),
+      `${redactStart(String(message), 500, secrets)}${detail}`,
+    )
+  }
 }

@@ -1,6 +1,5 @@
 import type { ConnectionTap, TraceFrame, TraceTap } from '../../acp/agent.ts'
-import { redact } from '../../acp/redact.ts'
-import { cutText, redactText } from '../../acp/redact-text.ts'
+import { redact, redactStart } from '../../acp/redact.ts'
 import type { CheckedFrame } from '../../acp/schema/check-frame.ts'
 import { Emitter } from '../../common/event.ts'
 import { isRecord } from '../../common/is-record.ts'
@@ -115,10 +114,7 @@ export class ProtocolRecorder {
   }
 
   #redacted(text: string, length: number): string {
-    const withoutSecrets = (start: string) => this.#secrets.stream().push(start)
-    return redactText(
-      text.length > length ? cutText(text, length, withoutSecrets) : this.#secrets.redact(text),
-    )
+    return redactStart(text, length, this.#secrets)
   }
 }
 

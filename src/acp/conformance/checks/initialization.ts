@@ -3,7 +3,6 @@ import { isRecord } from '../../../common/is-record.ts'
 import { frameViolations } from '../../schema/check-frame.ts'
 import { CheckFailed } from '../check-outcome.ts'
 import type { ConformanceCheck } from '../conformance-check.ts'
-import { errorText } from '../conformance-run.ts'
 
 /** No agent supports it. */
 const UNKNOWN_VERSION = 65_535
@@ -47,7 +46,7 @@ export const initialization: ConformanceCheck[] = [
     section: 'initialization#version-negotiation',
     run: async run => {
       const { result, error } = await run.initialize(await run.start(), UNKNOWN_VERSION)
-      if (error) throw new CheckFailed(errorText('initialize', error))
+      if (error) throw new CheckFailed(run.errorText('initialize', error))
       const version = isRecord(result) ? result.protocolVersion : undefined
       if (typeof version !== 'number' || version < run.version || version >= UNKNOWN_VERSION)
         throw new CheckFailed(

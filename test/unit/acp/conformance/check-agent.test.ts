@@ -172,24 +172,27 @@ describe('checkAgent', () => {
     )
   })
 
-  it('says that an agent requires a sign-in, without the secret in its answer', async () => {
+  it('says that an agent requires a sign-in, without a part of the secret in its answer or on stdout', async () => {
     const secrets = new SecretRegistry()
-    secrets.add('correct horse battery')
+    // longer than what a report quotes
+    const secret = 'correct-horse-battery-'.repeat(40)
+    secrets.add(secret)
     const report = await check('sign-in', {
       versions: [1],
       connect: { ...CONNECT, secrets },
       launch: {
         command: process.execPath,
-        args: [FIXTURE, path.join(folder, 'state.json'), 'sign-in', '--token', 'correct horse battery'],
-        env: { CHECK_SECRET: 'correct horse battery' },
+        args: [FIXTURE, path.join(folder, 'state.json'), 'sign-in', '--token', secret],
+        env: { CHECK_SECRET: secret },
         cwd: folder,
       },
     })
     const { status, detail } = resultOf(report, 'session-new')!
     assert.equal(status, 'notChecked')
     assert.match(detail ?? '', /^The agent requires a sign-in first/)
+    assert.equal(resultOf(report, 'stdout')?.status, 'failed')
     for (const text of [JSON.stringify(report), plainReport(report), markdownReport(report)])
-      assert.doesNotMatch(text, /correct horse/)
+      assert.doesNotMatch(text, /correct-horse/)
   })
 
   it('reports an agent that answers nothing, exits, floods, or speaks another version', async () => {

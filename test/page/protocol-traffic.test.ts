@@ -177,7 +177,7 @@ describe('the protocol traffic', () => {
     await frame.getByText(/^2 messages · from imported\.jsonl/).waitFor()
     await workbench.notification('1 line was skipped because it contains no protocol message.').waitFor()
     await rows(frame, /session\/new response.*40 ms/).click()
-    await frame.getByText('result.sessionId must be of type string, but is 5.').waitFor()
+    await frame.getByText('result.sessionId must be of type string, but is number.').waitFor()
 
     await frame.getByRole('button', { name: 'Resume Recording' }).click()
     await frame.getByText('No messages yet.').waitFor()

@@ -231,7 +231,7 @@ function missing(path: string): Violation {
 }
 
 function wrongType({ value, path }: Place, types: string[]): Violation {
-  const problem = () => l10n.t('{0} must be of type {1}, but is {2}.', path, types.join(' | '), shown(value))
+  const problem = () => l10n.t('{0} must be of type {1}, but is {2}.', path, types.join(' | '), typeOf(value))
   return { path, types, problem }
 }
 
@@ -250,7 +250,12 @@ function memberPath(path: string, name: string): string {
  * a secret, which redaction wouldn't recognize.
  */
 function shown(value: unknown): string {
-  if (Array.isArray(value)) return 'array'
-  if (typeof value === 'string') return value.length > MAX_VALUE ? 'string' : JSON.stringify(value)
-  return isRecord(value) ? 'object' : String(value)
+  if (typeof value === 'object') return typeOf(value)
+  if (typeof value !== 'string') return String(value)
+  return value.length > MAX_VALUE ? 'string' : JSON.stringify(value)
+}
+
+/** Names no value: one in a place where it isn't expected may be a secret that only its place tells. */
+function typeOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }

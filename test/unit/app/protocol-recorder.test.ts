@@ -219,13 +219,29 @@ describe('the protocol recorder', () => {
       version: 1,
       problems: ['params.cwd is missing.', 'params.mcpServers is missing.'],
     })
-    assert.deepEqual(found[4]?.problems, ['result.sessionId must be of type string, but is 5.'])
+    assert.deepEqual(found[4]?.problems, ['result.sessionId must be of type string, but is number.'])
     const view = new FrameView(recorder.frames, { text: '', errors: true })
     view.advance(1000)
     assert.deepEqual(
       view.slice(0, view.end).frames.map(({ n }) => n),
       [3, 4, 5],
     )
+  })
+
+  it('says nothing about a value that the message itself is shown without', async () => {
+    const recorder = new ProtocolRecorder(new SecretRegistry())
+    recorder.isOn = true
+    await recorder.loadSchemas()
+    const tap = recorder.tapFor('a', 'A')
+    tap.version = 1
+    const env = [{ name: 'PIN', value: 839201 }, 'hunter2hunter2']
+    const params = { sessionId: 's', command: 'x', env }
+    const message = { jsonrpc: '2.0', id: 1, method: 'terminal/create', params }
+    tap.current?.({ at: 1, direction: 'receive', message })
+    assert.deepEqual(recorder.frames.get(1)?.violations?.problems, [
+      'params.env[0].value must be of type string, but is number.',
+      'params.env[1] must be of type object, but is string.',
+    ])
   })
 
   it('checks no message of a connection whose version is unknown, until the connection tells it', async () => {

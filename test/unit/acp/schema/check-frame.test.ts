@@ -82,7 +82,7 @@ describe('frameViolations', () => {
     [
       'a member of the wrong type, in the variant that the frame names',
       () => update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 5 } }),
-      ['params.update.content.text must be of type string, but is 5.'],
+      ['params.update.content.text must be of type string, but is number.'],
     ],
     [
       'an item of a list',

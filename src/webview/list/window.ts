@@ -44,8 +44,11 @@ export class ListWindow<T extends WindowItem> {
 
   splice(start: number, remove: number, add: readonly T[]): void {
     for (const item of this.#items.slice(start, start + remove)) item.index = -1
-    if (start === this.#items.length) for (const item of add) this.#items.push(item)
-    else this.#items.splice(start, remove, ...add)
+    // a call has a limited number of arguments
+    if (start + remove >= this.#items.length) {
+      this.#items.length = start
+      for (const item of add) this.#items.push(item)
+    } else this.#items.splice(start, remove, ...add)
     const end = remove === add.length ? start + add.length : this.#items.length
     for (let i = start; i < end; i++) this.#items[i]!.index = i
     this.#invalidate(start)

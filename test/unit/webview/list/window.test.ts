@@ -22,6 +22,18 @@ describe('list window', () => {
     assert.deepEqual(new ListWindow().range(0, 100), { start: 0, end: 0 })
   })
 
+  it('replaces all rows, however many there are', () => {
+    const window = new ListWindow<WindowItem>()
+    window.splice(0, 0, items(10, 20))
+    window.splice(1, 1, items(...Array.from({ length: 100_000 }, () => 1)))
+    window.splice(1, 100_000, [
+      ...window.items.slice(1),
+      ...items(...Array.from({ length: 100_000 }, () => 1)),
+    ])
+    assert.equal(window.count, 200_001)
+    assert.equal(window.height, 200_010)
+  })
+
   it('keeps the anchor in place when heights above it change', () => {
     const window = new ListWindow<WindowItem>()
     const rows = items(10, 20, 30, 40)

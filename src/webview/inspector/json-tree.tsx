@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
 
@@ -40,8 +40,17 @@ export function JsonTree({ json }: JsonTreeProps) {
     setActive(path)
     tree.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`)?.focus()
   }
-  const toggle = ({ path, parent, more }: TreeRow) => {
+  /** where the note that there are more was */
+  const revealed = useRef(-1)
+  useLayoutEffect(() => {
+    if (revealed.current < 0) return
+    focus(rows[revealed.current]?.path)
+    revealed.current = -1
+  }, [shown])
+  const toggle = (row: TreeRow) => {
+    const { path, parent, more } = row
     if (more !== undefined && parent !== undefined) {
+      revealed.current = rows.indexOf(row)
       setShown(new Map(shown).set(parent, (shown.get(parent) ?? MEMBERS) + MEMBERS * 10))
       return
     }
@@ -179,7 +188,8 @@ function rowsOf(message: unknown, open: ReadonlySet<string>, shown: ReadonlyMap<
       add({ path: pathOf(parent, name), parent, depth: depth + 1, name, value })
     if (members.length > most) {
       const more = members.length - most
-      rows.push({ path: pathOf(parent, ''), parent, depth: depth + 1, name: '', value: undefined, more })
+      // no name is written in this way
+      rows.push({ path: `${parent}/`, parent, depth: depth + 1, name: '', value: undefined, more })
     }
   }
   add({ path: '', parent: undefined, depth: 0, name: '', value: message })

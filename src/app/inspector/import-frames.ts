@@ -41,12 +41,15 @@ export function lineOf(recorder: ProtocolRecorder, frame: RecordedFrame): string
   return `${about.slice(0, -1)},"message":${recorder.jsonOf(frame)}}\n`
 }
 
-/** Adds the frames of a file with such lines. Returns how many lines were skipped because they have none. */
+/**
+ * Adds the frames of a file with such lines, until all are removed. Returns how many lines were skipped because they have none.
+ */
 export async function importFrames(
   recorder: ProtocolRecorder,
   file: string,
   signal: AbortSignal,
 ): Promise<number> {
+  const { cleared } = recorder.frames
   const sources = new Map<string, FrameSource>()
   let skipped = 0
   let length = 0
@@ -62,6 +65,7 @@ export async function importFrames(
       length = 0
       await setImmediate()
     }
+    if (recorder.frames.cleared !== cleared) return 0
     signal.throwIfAborted()
     if (line?.trim() === '') continue
     const read = line === undefined ? undefined : frameIn(line)

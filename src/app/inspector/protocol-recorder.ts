@@ -8,6 +8,8 @@ import { type FrameSource, RecordedFrames } from './recorded-frames.ts'
 
 /** Longer messages are cut. Characters. */
 const MAX_FRAME = 100_000
+/** Names and placeholders of secrets aren't cut, so this is the limit of the JSON as a whole. Characters. */
+const MAX_JSON = 10 * MAX_FRAME
 /** A longer sentence about a violation is cut. Characters. */
 const MAX_PROBLEM = 500
 /** How many different methods and IDs are kept at once. */
@@ -68,8 +70,16 @@ export class ProtocolRecorder {
     const onCut = () => {
       isCut = true
     }
-    const shown = redact(message, { maxLength: MAX_FRAME, secrets: this.#secrets, onCut })
-    const json = this.#secrets.redactJson(JSON.stringify(shown))
+    const shortened = (whole: unknown) =>
+      JSON.stringify(redact(whole, { maxLength: MAX_FRAME, secrets: this.#secrets, onCut }))
+    let shown = shortened(message)
+    if (shown.length > MAX_JSON) {
+      onCut()
+      const { id, method } = Object(message) as { id?: unknown; method?: unknown }
+      const { length } = shown
+      shown = shortened({ ...(typeof id !== 'object' && { id }), method, '…': length })
+    }
+    const json = this.#secrets.redactJson(shown)
     const frame = this.frames.add(source, { at, direction, message, json, isCut })
     const version = versionIn(frame.method, message) ?? source.version
     if (frame.method === 'initialize') source.version = version

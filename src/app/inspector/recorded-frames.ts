@@ -96,6 +96,7 @@ export class RecordedFrames {
   #next = 1
   #bytes = 0
   #dropped = 0
+  #cleared = 0
   /** requests without a response, by connection, direction and ID */
   readonly #open = new Map<string, RecordedFrame>()
   readonly agents = new Names()
@@ -125,6 +126,11 @@ export class RecordedFrames {
   /** How many frames were removed because of the limit. */
   get dropped(): number {
     return this.#dropped
+  }
+
+  /** How many times all frames were removed. */
+  get cleared(): number {
+    return this.#cleared
   }
 
   get bytes(): number {
@@ -182,6 +188,7 @@ export class RecordedFrames {
     this.#head = 0
     this.#bytes = 0
     this.#dropped = 0
+    this.#cleared++
     this.#open.clear()
     for (const names of [this.agents, this.sessions, this.methods]) names.clear()
   }

@@ -192,6 +192,25 @@ describe('the protocol recorder', () => {
     assert.equal(recorder.frames.get(2)?.isCut, false)
   })
 
+  it('records a part of a message that is too long for its names, and for what is redacted', () => {
+    const recorder = new ProtocolRecorder(new SecretRegistry())
+    recorder.isOn = true
+    const tap = recorder.tapFor('a', 'A').current
+    const params = [
+      { ['k'.repeat(3e6)]: 1 },
+      { env: Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => [`NAME_${i}`, 'value'])) },
+      { token: Array(1e6).fill('') },
+    ]
+    for (const one of params)
+      tap?.({ at: 1, direction: 'receive', message: { jsonrpc: '2.0', id: 5, method: 'x', params: one } })
+    for (const n of [1, 2, 3]) {
+      const { json, isCut, method } = recorder.frames.get(n)!
+      assert.deepEqual([isCut, method], [true, 'x'])
+      assert.ok(json.length < 1e6, `${json.length}`)
+      assert.equal(JSON.parse(json).id, 5)
+    }
+  })
+
   const initialize = [
     {
       direction: 'send',
@@ -297,5 +316,20 @@ describe('the protocol recorder', () => {
     assert.equal(imported.frames.get(5)?.isCut, true)
     assert.deepEqual(imported.frames.get(5)?.violations, undefined)
     assert.doesNotMatch(JSON.stringify(all(imported)), /initialize/)
+  })
+
+  it('reads no more of a file once its messages were cleared', async () => {
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'parley-frames-')), 'a.jsonl')
+    const line = { at: 1, agent: 'A', direction: 'send', message: { method: 'x', params: 'p'.repeat(1000) } }
+    writeFileSync(file, `${JSON.stringify(line)}\n`.repeat(1000))
+    const recorder = new ProtocolRecorder(new SecretRegistry())
+    const listener = recorder.onDidRecord(() => {
+      listener.dispose()
+      recorder.frames.clear()
+      recorder.record(source, { at: 2, direction: 'send', message: { method: 'recorded' } })
+    })
+    await importFrames(recorder, file, new AbortController().signal)
+    rmSync(path.dirname(file), { recursive: true })
+    assert.deepEqual([recorder.frames.count, recorder.frames.get(2)?.method], [1, 'recorded'])
   })
 })

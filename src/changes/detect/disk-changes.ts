@@ -78,7 +78,7 @@ export class DiskChanges extends Owner {
 
   /** No turn is running anymore, so a difference can't be both the user's and an agent's. */
   endTurns(): void {
-    this.#unsaved.forgetSaved()
+    this.#unsaved.forgetRemembered()
   }
 
   /** Reads all tracked files from disk again. Never rejects. */
@@ -203,16 +203,19 @@ export class DiskChanges extends Owner {
     const latest = await latestChange(file.path, this.#shared.rules, covers)
     const isOtherText = file.text !== now.text
     const unsaved = this.#files.document(file.path)
-    const inEditor = unsaved?.isDirty() ? unsaved.text() : this.#unsaved.beingSaved(key)
+    // the user may go on typing after the save
+    const inEditor = [...this.#unsaved.beingSaved(key), ...(unsaved?.isDirty() ? [unsaved.text()] : [])]
     // an empty editor for a missing file doesn't mean that the user saved an empty file
-    const typed = now.attributes.type === 'text' ? inEditor : undefined
+    const typed = isOtherText && now.attributes.type === 'text' ? inEditor : []
     // the editor has saved the user's text; the event that reports the save follows, or is queued behind this work
-    if (isOtherText && typed !== undefined && sameButEnds(typed, now.text))
-      return this.attributeSaved(key, file, now)
+    if (typed.some(text => sameButEnds(text, now.text))) return this.attributeSaved(key, file, now)
     const before = file.clone()
     // or it has saved that, and the file was written again since
-    const edits = isOtherText && typed !== undefined ? editSaved(file, typed, now.text) : []
-    if (edits.length > 0) this.#unsaved.forgetSaved(key)
+    const edits = typed.flatMap(text => {
+      const saved = editSaved(file, text, now.text)
+      if (saved.length > 0) this.#unsaved.attributed(key, text)
+      return saved
+    })
     edits.push(...this.#attribution.applyClaims(key, file, now))
     const by = this.#attribution.authorOf(key, file, now, { otherwise, isGits, changed: latest })
     await this.noteConflict(key, before, now, edits)
@@ -238,7 +241,7 @@ export class DiskChanges extends Owner {
     if (!this.#files.isUnsavedElsewhere(before.path)) this.#elsewhere.delete(key)
     else if (!this.#elsewhere.has(key)) this.#elsewhere.set(key, { isReported: false })
     // the editor may have emptied the file to write the user's text
-    const isEmptied = now.text === '' && this.#unsaved.beingSaved(key) !== undefined
+    const isEmptied = now.text === '' && this.#unsaved.beingSaved(key).length > 0
     if (!isEmptied && !this.#files.document(before.path)?.isDirty()) return
     const begunFrom = await this.#unsaved.begunFrom(this.#files.keysOf(before.path))
     if (begunFrom !== undefined && sameButEnds(begunFrom, now.text)) return
@@ -265,7 +268,7 @@ export class DiskChanges extends Owner {
 
   /** The file has just been saved in the editor, so differences are the user's. */
   attributeSaved(key: string, file: TrackedFile, now: FileState): void {
-    this.#unsaved.forgetSaved(key)
+    this.#unsaved.attributed(key, now.text)
     const { known, followed, isOther } = this.#unsaved.save(key, file, () =>
       this.#attribution.takeEmptied(key, file),
     )

@@ -48,7 +48,7 @@ export class UserEdits extends Owner {
    */
   saved(path: string, text: string, { likely = false } = {}): void {
     const at = this.#files.ownKey(path)
-    const attributed = this.#unsaved.saving(at, text)
+    const saving = this.#unsaved.saving(at, text)
     const attributing = this.#ofUser(path, async (key, file) => {
       if (likely && this.#unsaved.isStale(key)) {
         const now = await this.#reader.read(file.path)
@@ -57,6 +57,8 @@ export class UserEdits extends Owner {
       const write = this.#attribution.clientWrite(key)
       if (write && (write.shown || sameButEnds(write.content, text))) return
       this.#attribution.endCorrections(key)
+      // the file may have been written again since it was seen like that
+      if (saving.isAttributed && !this.#unsaved.isRewritten(key)) return
       if (!write) {
         const now = await this.#reader.read(file.path)
         if (now?.attributes.type === 'text' && sameButEnds(now.text, text))
@@ -73,7 +75,9 @@ export class UserEdits extends Owner {
       this.#files.save(key, known, isChanged)
       if (!write) await this.#disk.check(key, known)
     })
-    void attributing.then(isTracked => (isTracked ? undefined : this.#remember(path, text))).then(attributed)
+    void attributing
+      .then(isTracked => (isTracked ? undefined : this.#remember(path, text)))
+      .then(() => this.#unsaved.endSaving(at, saving))
   }
 
   /** A tool call may report that the agent has changed the file, too: then what the user saved isn't taken for the agent's. */

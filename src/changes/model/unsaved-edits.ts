@@ -2,7 +2,7 @@
 import type { OpenDocument } from '../../editor/files/documents.ts'
 import { type MergedTexts, mergeTexts } from '../../editor/files/merge-texts.ts'
 import { withLineEndsOf } from '../../editor/line-edits.ts'
-import { withLineEnd } from '../../editor/text.ts'
+import { sameButEnds, withLineEnd } from '../../editor/text.ts'
 import type { Matches } from './change-versions.ts'
 import type { FileState } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'
@@ -22,6 +22,13 @@ const MAX_STATES = 50
 /** Number of remembered saves, and the total size of their texts in UTF-16 units. */
 const MAX_REMEMBERED = 50
 const MAX_REMEMBERED_LENGTH = 8_000_000
+
+/** A text that the user saved. */
+export interface Saving {
+  readonly text: string
+  /** It, or what the user saved after it, was seen on disk and is known to be the user's. */
+  isAttributed: boolean
+}
 
 /** A file as the editor shows it, and its document if that has unsaved changes. */
 export interface View {
@@ -52,8 +59,8 @@ export class UnsavedEdits {
    * they write it
    */
   readonly #emptied = new Map<string, TrackedFile>()
-  /** texts that the user saved, until they are attributed */
-  readonly #saving = new Map<string, string>()
+  /** texts that the user saved, earliest first, until the editor's reports about them are handled */
+  readonly #saving = new Map<string, Saving[]>()
   /** texts that the user saved in files that aren't tracked, earliest first: turns that run may have changed these files */
   readonly #remembered = new Map<string, string>()
 
@@ -139,17 +146,24 @@ export class UnsavedEdits {
     return this.#stale.has(key)
   }
 
-  /** The user saved this text, which isn't attributed yet. Returns a function to call when it is. */
-  saving(key: string, text: string): () => void {
-    this.#saving.set(key, text)
-    return () => {
-      if (this.#saving.get(key) === text) this.#saving.delete(key)
-    }
+  /** The user saved this text, which isn't attributed yet. */
+  saving(key: string, text: string): Saving {
+    const saving = { text, isAttributed: false }
+    this.#saving.set(key, [...(this.#saving.get(key) ?? []), saving])
+    return saving
   }
 
-  /** The text that the user has saved and that isn't attributed yet. */
-  beingSaved(key: string): string | undefined {
-    return this.#saving.get(key) ?? this.#remembered.get(key)
+  endSaving(key: string, saving: Saving): void {
+    const others = this.#saving.get(key)?.filter(one => one !== saving) ?? []
+    if (others.length > 0) this.#saving.set(key, others)
+    else this.#saving.delete(key)
+  }
+
+  /** The texts that the user has saved and that aren't attributed yet, earliest first. */
+  beingSaved(key: string): string[] {
+    const remembered = this.#remembered.get(key)
+    const saving = this.#saving.get(key)?.flatMap(({ text, isAttributed }) => (isAttributed ? [] : text))
+    return [...(remembered === undefined ? [] : [remembered]), ...(saving ?? [])]
   }
 
   /** The user saved this text in a file that isn't tracked, during a turn. */
@@ -161,10 +175,20 @@ export class UnsavedEdits {
       this.#remembered.delete([...this.#remembered.keys()][0]!)
   }
 
-  /** What the user saved is attributed, or no turn is running anymore. */
-  forgetSaved(key?: string): void {
-    if (key === undefined) this.#remembered.clear()
-    else this.#remembered.delete(key)
+  /** What the user saved, up to this text, is attributed. */
+  attributed(key: string, text: string): void {
+    const remembered = this.#remembered.get(key)
+    this.#remembered.delete(key)
+    const saving = this.#saving.get(key) ?? []
+    const last = saving.findLastIndex(one => sameButEnds(one.text, text))
+    // the others were saved later
+    if (last < 0 && remembered !== undefined && sameButEnds(remembered, text)) return
+    for (const one of last < 0 ? saving : saving.slice(0, last + 1)) one.isAttributed = true
+  }
+
+  /** No turn is running anymore. */
+  forgetRemembered(): void {
+    this.#remembered.clear()
   }
 
   /**

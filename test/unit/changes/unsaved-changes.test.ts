@@ -169,6 +169,86 @@ describe('unsaved changes of a file that an agent writes', () => {
     assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
   })
 
+  /** Looks at the file during a turn: `before` runs before it's read, and `after` before the result is used. */
+  async function readDuring(before: () => Promise<unknown>, after = async () => {}): Promise<void> {
+    const { reader } = world.tracker
+    const readWhole = reader.readWhole.bind(reader)
+    const isAsked = deferred()
+    const isReady = deferred()
+    const isRead = deferred()
+    const isDone = deferred()
+    reader.readWhole = async (...file) => {
+      reader.readWhole = readWhole
+      isAsked.resolve()
+      await isReady.promise
+      const read = await readWhole(...file)
+      isRead.resolve()
+      await isDone.promise
+      return read
+    }
+    const looking = world.tracker.disk.refresh()
+    await isAsked.promise
+    await before()
+    isReady.resolve()
+    await isRead.promise
+    await after()
+    isDone.resolve()
+    await looking
+    await world.settled()
+  }
+
+  it("that are saved twice while the file is read aren't the agent's", async () => {
+    world.changes.beginTurn(1, () => true)
+    await world.writeOnDisk('ONE\ntwo\nthree\n')
+    const save = async (text: string) => {
+      world.type(text)
+      await world.editor.save(world.path)
+    }
+    await readDuring(
+      () => save('ONE\ntwo\nthree\nmine\n'),
+      () => save('ONE\ntwo\nthree\nmine\nmore\n'),
+    )
+    const [file] = world.changes.list()
+    assert.deepEqual([file?.added, file?.removed, file?.uncertain], [1, 1, undefined])
+    await world.revert()
+    assert.equal(world.disk, 'one\ntwo\nthree\nmine\nmore\n')
+  })
+
+  it("that are saved and seen with the agent's next change leave that to its tool call", async () => {
+    world.changes.beginTurn(1, () => true)
+    await world.writeOnDisk('ONE\ntwo\nthree\n')
+    const { path } = world
+    const change = { operation: 'modify' as const, path, oldText: 'two\n', newText: 'TWO\n' }
+    await world.changes.tool({ toolCallId: 'next', begun: true, done: false }, [{ changes: [change] }], [])
+    await readDuring(async () => {
+      world.type('ONE\ntwo\nthree\nmine\n')
+      await world.editor.save(path)
+      world.writeSilently('ONE\nTWO\nthree\nmine\n')
+    })
+    const [file] = world.changes.list()
+    assert.deepEqual([file?.added, file?.removed, file?.uncertain], [2, 2, undefined])
+    await world.revert()
+    assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
+  })
+
+  it("that are saved while the file is read aren't the agent's if the user types on at once", async () => {
+    world.changes.beginTurn(1, () => true)
+    await world.writeOnDisk('ONE\ntwo\nthree\n')
+    await readDuring(
+      async () => {
+        world.type('ONE\ntwo\nthree\nmine\n')
+        await world.editor.save(world.path)
+      },
+      async () => world.type('ONE\ntwo\nthree\nmine\nmore\n'),
+    )
+    const [file] = world.changes.list()
+    assert.deepEqual([file?.added, file?.removed, file?.uncertain], [1, 1, undefined])
+    await world.editor.save(world.path)
+    await world.settled()
+    await world.revert()
+    assert.equal(world.disk, 'one\ntwo\nthree\nmine\nmore\n')
+  })
+
   it('are saved without the lines of an agent that deletes the file, whose reports are late', async () => {
     const before = (await world.tracker.reader.stateOf(world.path))!
     world.changes.beginTurn(1, () => true)

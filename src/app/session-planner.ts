@@ -110,7 +110,8 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     }
     if (server) {
       const key = sessionKey(session.agentId, session.sessionId)
-      const can = { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools }
+      const { agentId } = session
+      const can = { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools, agentId }
       const { tools, note } = this.#editorTools.resume(server, rootsOf(roots), can, key, lose)
       plan.editorTools = tools
       plan.mcpServers = [...others, note]
@@ -176,7 +177,8 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     const cwd = own?.path ?? roots.cwd
     const { passed, notes, links } = await this.#mcp.select(capabilities.mcp, { ...session, cwd })
     const taken = notes.map(({ name }) => name)
-    const can = { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools }
+    const { agentId } = session
+    const can = { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools, agentId }
     const { tools, note }: OfferedTools = capabilities.isRemote
       ? {}
       : await this.#editorTools.offer(rootsOf(roots), can, taken, session.session)

@@ -1,11 +1,13 @@
 import type { AgentClient } from '../acp/agent.ts'
-import type { ElicitationOutcome, ElicitationRequest } from '../acp/model.ts'
+import type { ElicitationOutcome, ElicitationRequest, McpOutcome } from '../acp/model.ts'
 import { raceAbort } from '../common/async.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
 import type { Session } from '../conversation/session.ts'
 import type { NativeElicitation } from './ports.ts'
 import type { SessionManager } from './session-manager.ts'
 import type { SessionServices } from './session-services.ts'
+
+type McpMessage = Parameters<NonNullable<AgentClient['mcpMessage']>>
 
 interface AgentClientsOptions {
   manager: Pick<SessionManager, 'find'>
@@ -14,7 +16,7 @@ interface AgentClientsOptions {
   /** Asks the questions that belong to no session. */
   nativeElicitation: NativeElicitation
   /** Answers requests to the editor's own MCP server. */
-  mcpMessage: NonNullable<AgentClient['mcpMessage']>
+  mcpMessage: (agentId: string, ...request: McpMessage) => Promise<McpOutcome>
 }
 
 /** Answers the requests that agents may send to this window: each request goes to its session. */
@@ -42,7 +44,7 @@ export class AgentClients {
   readonly of = (agentId: string, sessions: () => AgentSessions | undefined): AgentClient => {
     const { nativeElicitation, mcpMessage } = this.#options
     return {
-      mcpMessage,
+      mcpMessage: (...request) => mcpMessage(agentId, ...request),
       // a subagent works in the session that started it
       ...servicesClient((sessionId, signal) =>
         this.#servicesOf(agentId, () => sessions()?.of(sessionId)?.sessionId ?? sessionId, signal),

@@ -425,7 +425,11 @@ export class AgentRig {
       const can = this.serverTransport === 'stdio' ? mcp : { stdio: mcp.stdio, http: false, sse: false }
       const { passed, notes } = await servers.select(can, { agentId: 'tested', cwd: roots.cwd })
       servers.dispose()
-      const { tools } = await this.#editorTools.offer(rootsOf(roots), { ...mcp, hiddenTools }, [])
+      const { tools } = await this.#editorTools.offer(
+        rootsOf(roots),
+        { ...mcp, hiddenTools, agentId: this.name },
+        [],
+      )
       const begin = tools?.begin.bind(tools)
       if (tools && begin)
         tools.begin = (conversation, key) => {

@@ -72,6 +72,14 @@ interface Transports {
   acp?: true
 }
 
+/** What the tools know of an agent. */
+interface AgentTools {
+  /** Only this agent reaches the tools through its connection; absent if they're served at a port. */
+  agentId?: string
+  /** names that the tools must not have */
+  hiddenTools?: readonly string[] | undefined
+}
+
 /** The editor's tools for one session, from the plan until the session ends. */
 export interface SessionTools extends Disposable {
   /** To send to the agent. */
@@ -130,16 +138,15 @@ export class EditorTools extends Owner {
 
   /**
    * The tools for a session with these folders; a function returns folders that may change. `taken`: names of the session's other MCP
-   * servers. `session`: the key of the session, or of the one that it's forked from; absent for a new session. `hiddenTools`: names that
-   * the tools must not have. Never rejects.
+   * servers. `session`: the key of the session, or of the one that it's forked from; absent for a new session. Never rejects.
    */
   async offer(
     roots: SessionRoots | (() => SessionRoots | undefined),
-    capabilities: Transports & { hiddenTools?: readonly string[] | undefined },
+    capabilities: Transports & AgentTools,
     taken: readonly string[],
     session?: string,
   ): Promise<OfferedTools> {
-    const { acp, http, stdio, hiddenTools } = capabilities
+    const { acp, http, stdio, hiddenTools, agentId } = capabilities
     const isBridged = !acp && !http
     if (isBridged && !stdio) return {}
     if (this.#names.length === 0 || this.owned.isDisposed) return {}
@@ -148,7 +155,7 @@ export class EditorTools extends Owner {
     this.#starting += 1
     try {
       const tools = acp
-        ? await this.#startAcp(name, roots, session, hiddenTools)
+        ? await this.#startAcp(name, roots, agentId, session, hiddenTools)
         : await this.#start(name, roots, isBridged, session, hiddenTools)
       const { link } = tools
       const bridge = isBridged ? { isBridged, ...(link && { link: link.id }) } : {}
@@ -170,11 +177,11 @@ export class EditorTools extends Owner {
   resume(
     address: ToolServerAddress,
     roots: SessionRoots,
-    capabilities: { http: boolean; hiddenTools?: readonly string[] | undefined },
+    capabilities: Pick<Transports, 'http'> & AgentTools,
     session: string,
     onLost: () => void,
   ): Required<OfferedTools> {
-    const tools = this.#newTools(session)
+    const tools = this.#newTools(session, capabilities.agentId)
     const isAcp = 'serverId' in address
     if (!isAcp) this.#options.secrets.add(address.token)
     this.#open.add(tools)
@@ -212,11 +219,14 @@ export class EditorTools extends Owner {
 
   /** Answers a request that an agent sent through its connection. Rejects with an `RpcError` if MCP has no outcome. */
   readonly message = async (
+    agentId: string,
     request: McpRequest,
     signal: AbortSignal,
     notify: Notify,
   ): Promise<McpOutcome> => {
-    const isAsked = ({ server }: OpenTools) => server.type === 'acp' && server.serverId === request.serverId
+    // another agent may have read the id, such as in a log
+    const isAsked = (open: OpenTools) =>
+      open.agentId === agentId && open.server.type === 'acp' && open.server.serverId === request.serverId
     const tools = [...this.#open].find(isAsked)
     const outcome = await tools?.message(request, signal, notify)
     if (signal.aborted) throw new CancelledError()
@@ -229,10 +239,11 @@ export class EditorTools extends Owner {
   async #startAcp(
     name: string,
     roots: SessionRoots | (() => SessionRoots | undefined),
+    agentId: string | undefined,
     session: string | undefined,
     hiddenNames: readonly string[] | undefined,
   ): Promise<OpenTools> {
-    const tools = this.#newTools(session)
+    const tools = this.#newTools(session, agentId)
     const { mark } = await this.#serveAcp(tools, roots, hiddenNames)
     const address: AcpServerAddress = { name, serverId: randomUUID(), mark }
     tools.started(address, { server: acpServer(address) })
@@ -284,9 +295,10 @@ export class EditorTools extends Owner {
     return tools
   }
 
-  #newTools(session: string | undefined): OpenTools {
+  #newTools(session: string | undefined, agentId?: string): OpenTools {
     const { switches } = this.#options
     const tools = new OpenTools({
+      agentId,
       isOn: session === undefined || !switches.isOffIn(session, SWITCH),
       store: (key, on) => switches.set({ server: SWITCH, session: key }, on),
       closed: () => {
@@ -415,6 +427,7 @@ class CurrentGuard implements RootGuard {
 }
 
 interface OpenToolsOptions {
+  agentId: string | undefined
   isOn: boolean
   /** Stores for the session with this key whether they're on. */
   store: (session: string, isOn: boolean) => void
@@ -422,6 +435,7 @@ interface OpenToolsOptions {
 }
 
 class OpenTools implements SessionTools {
+  readonly agentId: string | undefined
   readonly #options: OpenToolsOptions
   readonly #conversation = deferred<ToolConversation>()
   readonly #over = new AbortController()
@@ -439,6 +453,7 @@ class OpenTools implements SessionTools {
 
   constructor(options: OpenToolsOptions) {
     this.#options = options
+    this.agentId = options.agentId
     this.#isOn = options.isOn
   }
 

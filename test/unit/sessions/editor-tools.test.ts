@@ -255,7 +255,7 @@ describe("the editor's tools of a session", () => {
     afterEach(() => {
       Server.prototype.listen = listen
     })
-    const all = { http: true, stdio: true, acp: true as const }
+    const all = { http: true, stdio: true, acp: true as const, agentId: 'one' }
     const begin = async () => {
       const { tools, note } = await editorTools.offer(roots(), all, [])
       assert.equal(tools?.server.type, 'acp')
@@ -265,9 +265,15 @@ describe("the editor's tools of a session", () => {
       serverId: string,
       method: string,
       params: object = {},
-      { from = editorTools, signal = new AbortController().signal, requestId = `r${++count}` } = {},
+      {
+        from = editorTools,
+        agent = 'one',
+        signal = new AbortController().signal,
+        requestId = `r${++count}`,
+      } = {},
     ) =>
       from.message(
+        agent,
         { serverId, requestId, method, params: { _meta: META, ...params } },
         signal,
         (about, details) => sent.push([about, details]),
@@ -334,6 +340,8 @@ describe("the editor's tools of a session", () => {
       for (const error of await Promise.all(busy)) assert.ok(error instanceof CancelledError)
       await assert.rejects(ask(serverId, 'tools/call', { x: 'x'.repeat(3_000_000) }), refused(-33_000))
       await assert.rejects(ask('other', 'tools/list'), refused(-33_001))
+      // another agent may have read the id, such as in a log
+      await assert.rejects(ask(serverId, 'tools/list', {}, { agent: 'other' }), refused(-33_001))
       const open = ask(serverId, 'tools/call', HOVER)
       tools.dispose()
       await assert.rejects(open, refused(-33_001))

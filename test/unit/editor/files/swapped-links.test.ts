@@ -55,7 +55,8 @@ describe('files in a folder that another process replaces by a link', () => {
     const session = await start()
     let written = 0
     let refused = 0
-    for (let round = 0; round < ROUNDS; round++) {
+    // the other process may be slow
+    for (let round = 0; round < ROUNDS || written === 0 || refused === 0; round++) {
       // a longer text takes longer to write
       const content = `round ${round}\n`.repeat(round % 2 ? 1 : 20_000)
       await session.writeTextFile({ path: file(), content }).then(
@@ -65,7 +66,6 @@ describe('files in a folder that another process replaces by a link', () => {
       assert.equal(readFileSync(at('outside', 'file.txt'), 'utf8'), 'outside', `round ${round}`)
       assert.deepEqual(readdirSync(at('outside')), ['file.txt'], `round ${round}`)
     }
-    assert.ok(written > 0 && refused > 0, `${written} written, ${refused} refused`)
   })
 
   it('are never read outside of the roots', async function () {
@@ -73,7 +73,7 @@ describe('files in a folder that another process replaces by a link', () => {
     const session = await start()
     let found = 0
     let refused = 0
-    for (let round = 0; round < 2 * ROUNDS; round++) {
+    for (let round = 0; round < 2 * ROUNDS || found === 0 || refused === 0; round++) {
       try {
         assert.equal(await session.readTextFile({ path: file() }), 'inside', `round ${round}`)
         found++
@@ -82,7 +82,6 @@ describe('files in a folder that another process replaces by a link', () => {
         if ((error as FileError).reason === 'moved') refused++
       }
     }
-    assert.ok(found > 0 && refused > 0, `${found} found, ${refused} refused`)
   })
 
   it('are never read outside of the roots, also in a look at many files', async function () {
@@ -90,13 +89,12 @@ describe('files in a folder that another process replaces by a link', () => {
     await start()
     let found = 0
     let left = 0
-    for (let round = 0; round < 2 * ROUNDS; round++) {
+    for (let round = 0; round < 2 * ROUNDS || found === 0 || left === 0; round++) {
       const small = await readSmallFile(file(), 100)
       if (small) assert.equal(Buffer.from(small.bytes).toString(), 'inside', `round ${round}`)
       if (small) found++
       else left++
     }
-    assert.ok(found > 0 && left > 0, `${found} found, ${left} left`)
   })
 
   it('are read in such a look only if they are small files', async () => {

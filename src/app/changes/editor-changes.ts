@@ -74,6 +74,8 @@ export class EditorChanges extends Owner {
   /** For code lenses: the changes in the order of review, and the number of each, until one changes. */
   readonly #positions = new Map<ChangeScope, { list: HunkPosition[]; numbers: Map<string, number> }>()
   readonly #change = this.register(new Emitter<string[]>())
+  /** Paths that aren't told yet. */
+  readonly #changed = new Set<string>()
 
   /** Paths of files whose changes are different now. */
   readonly onDidChange: Event<string[]> = this.#change.event
@@ -85,14 +87,22 @@ export class EditorChanges extends Owner {
     this.register(
       this.#tracker.files.onDidChange(paths => {
         this.#positions.clear()
-        this.#change.fire([...paths])
+        for (const path of paths) this.#changed.add(path)
+        // a decision changes each of its files by itself
+        queueMicrotask(() => this.#tell())
       }),
     )
   }
 
+  #tell(): void {
+    const paths = [...this.#changed]
+    this.#changed.clear()
+    if (paths.length > 0) this.#change.fire(paths)
+  }
+
   // ---- lists, of which only what has changed is told -----------------------------------------------------------------
 
-  /** Tells the sessions with changes at once, and when one is added, removed or renamed. */
+  /** Tells the sessions with changes soon, and when one is added, removed or renamed. */
   followSessions(listener: (change: ListChange<ChangedSession>) => void): Disposable {
     return followList({
       events: [this.#tracker.files.onDidChange, this.#options.onDidChangeTitles],

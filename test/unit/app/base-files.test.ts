@@ -3,6 +3,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ChangeScope, SessionChanges } from '../../../src/changes/session-changes.ts'
 import type * as base from '../../../src/workbench/changes/base-files.ts'
+import { waitFor } from '../../host/wait-for.ts'
 import { editorChanges } from '../../support/editor-changes.ts'
 import { memoryTracker } from '../../support/memory-tracker.ts'
 import * as values from '../../support/page/editor/values.ts'
@@ -46,6 +47,7 @@ describe('what a review compares a renamed file with', () => {
     assert.equal(await read(), text)
     assert.equal(await read(described), 'Text file, 8 bytes')
     scope.keep()
+    await waitFor('changes', () => changed.length > 0)
     assert.deepEqual([...new Set(changed)], [uri.toString(), described.toString()])
     assert.equal(await read(), text)
     assert.equal(await read(described), 'Text file, 8 bytes')

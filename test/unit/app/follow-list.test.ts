@@ -45,4 +45,22 @@ describe('the list of changed files that the editor shows', () => {
     another.dispose()
     tracker.dispose()
   })
+
+  it('is told of a decision about many files at once', async () => {
+    const tracker = memoryTracker()
+    const changes = new SessionChanges(tracker, 's', { cwd: folder(), additionalDirectories: [] })
+    const paths = ['a.txt', 'b.txt', 'c.txt'].map(name => join(folder(), name))
+    for (const path of paths) {
+      writeFileSync(path, 'one\n')
+      const diffs = [{ changes: [{ operation: 'add' as const, path, newText: 'one\n' }] }]
+      await changes.tool({ toolCallId: path, begun: true, done: true }, diffs, [])
+    }
+    const shown = editorChanges(tracker).changes
+    const told: string[][] = []
+    shown.onDidChange(one => told.push(one))
+    changes.keep()
+    await waitFor('the decision', () => told.flat().length >= 3)
+    assert.deepEqual(told, [paths])
+    tracker.dispose()
+  })
 })

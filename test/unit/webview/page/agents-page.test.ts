@@ -142,12 +142,22 @@ describe('Manage Agents page', () => {
       options()[at]!.click()
       await page.until(() => acts.length === at + 1 && options().length === 0)
     }
-    assert.deepEqual(names, 'Set as Default,Sign In,Sign Out,Restart,Show Log,Configure,Remove'.split(','))
+    assert.deepEqual(
+      names,
+      'Set as Default,Sign In,Sign Out,Restart,Check Conformance…,Show Log,Configure,Remove'.split(','),
+    )
     assert.deepEqual(
       acts,
-      ['setDefault', 'signIn', 'signOut', 'restart', 'showLog', 'configure', 'remove'].map(
-        action => `${action} a`,
-      ),
+      [
+        'setDefault',
+        'signIn',
+        'signOut',
+        'restart',
+        'checkConformance',
+        'showLog',
+        'configure',
+        'remove',
+      ].map(action => `${action} a`),
     )
     assert.equal(focused(), 'More Actions: A')
   })

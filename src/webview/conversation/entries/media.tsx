@@ -100,21 +100,27 @@ export function LinkChip({ link }: { link: ResourceLinkBlock }) {
   )
 }
 
-/** The icon for the theme, or the codicon if the agent sent none that can be shown. */
+/** The icon for each theme, or the codicon where the agent sent none that can be shown. */
 function LinkIconView({ icons, fallback }: { icons: readonly LinkIcon[]; fallback: string }) {
-  const [broken, setBroken] = useState(false)
-  const iconFor = (theme: 'light' | 'dark') =>
-    (icons.find(icon => icon.theme === theme) ?? icons.find(icon => !icon.theme) ?? icons[0])?.src
-  if (broken || icons.length === 0) return <Icon name={fallback} />
-  return (['light', 'dark'] as const).map(theme => (
-    <img
-      key={theme}
-      class={`agent-image for-${theme}`}
-      src={iconFor(theme)}
-      alt=""
-      onError={() => setBroken(true)}
-    />
-  ))
+  const [broken, setBroken] = useState<readonly string[]>([])
+  if (icons.length === 0) return <Icon name={fallback} />
+  return (['light', 'dark'] as const).map(theme => {
+    const icon = icons.find(one => one.theme === theme) ?? icons.find(one => !one.theme) ?? icons[0]!
+    // the page also loads the hidden one
+    return broken.includes(icon.src) ? (
+      <span key={theme} class={`for-${theme}`}>
+        <Icon name={fallback} />
+      </span>
+    ) : (
+      <img
+        key={theme}
+        class={`agent-image for-${theme}`}
+        src={icon.src}
+        alt=""
+        onError={() => setBroken(all => [...all, icon.src])}
+      />
+    )
+  })
 }
 
 function modified({ lastModified }: { lastModified?: number }): string | undefined {

@@ -241,9 +241,14 @@ describe('conversation page: content', () => {
         ['agent-image for-dark', dark],
       ],
     ])
-    chips[0]!.querySelector('img')!.dispatchEvent(new page.window.Event('error'))
-    await page.until(() => chips[0]!.querySelector('.codicon-globe'))
-    assert.equal(chips[0]!.querySelector('img'), null)
+    const isShown = (theme: string) => chips[1]!.querySelector(`.for-${theme}`)?.tagName
+    chips[1]!.querySelector('img.for-dark')!.dispatchEvent(new page.window.Event('error'))
+    await page.until(() => chips[1]!.querySelector('.codicon-globe'))
+    assert.deepEqual(
+      [isShown('light'), isShown('dark')],
+      ['IMG', 'SPAN'],
+      'the icon of the other theme stays',
+    )
   })
 
   it('collapses content that is only for the model', async () => {

@@ -57,13 +57,13 @@ export class UserEdits extends Owner {
       const write = this.#attribution.clientWrite(key)
       if (write && (write.shown || sameButEnds(write.content, text))) return
       this.#attribution.endCorrections(key)
-      // the file may have been written again since it was seen like that
-      if (saving.isAttributed && !this.#unsaved.isRewritten(key)) return
       if (!write) {
         const now = await this.#reader.read(file.path)
         if (now?.attributes.type === 'text' && sameButEnds(now.text, text))
           return this.#disk.attributeSaved(key, file, now)
       }
+      // the file may have been written again since it was seen like that
+      if (saving.isAttributed && !this.#unsaved.isRewritten(key)) return
       const { known, followed, isOther } = this.#unsaved.save(key, file, () =>
         this.#attribution.takeEmptied(key, file),
       )

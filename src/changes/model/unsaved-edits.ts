@@ -61,6 +61,8 @@ export class UnsavedEdits {
   readonly #emptied = new Map<string, TrackedFile>()
   /** texts that the user saved, earliest first, until the editor's reports about them are handled */
   readonly #saving = new Map<string, Saving[]>()
+  /** unsaved texts that were seen on disk, and attributed, before the editor reported that they are saved */
+  readonly #savedEarly = new Map<string, string>()
   /** texts that the user saved in files that aren't tracked, earliest first: turns that run may have changed these files */
   readonly #remembered = new Map<string, string>()
 
@@ -148,7 +150,8 @@ export class UnsavedEdits {
 
   /** The user saved this text, which isn't attributed yet. */
   saving(key: string, text: string): Saving {
-    const saving = { text, isAttributed: false }
+    const saving = { text, isAttributed: this.#savedEarly.get(key) === text }
+    this.#savedEarly.delete(key)
     this.#saving.set(key, [...(this.#saving.get(key) ?? []), saving])
     return saving
   }
@@ -183,6 +186,7 @@ export class UnsavedEdits {
     const last = saving.findLastIndex(one => sameButEnds(one.text, text))
     // the others were saved later
     if (last < 0 && remembered !== undefined && sameButEnds(remembered, text)) return
+    if (last < 0) this.#savedEarly.set(key, text)
     for (const one of last < 0 ? saving : saving.slice(0, last + 1)) one.isAttributed = true
   }
 

@@ -231,6 +231,30 @@ describe('unsaved changes of a file that an agent writes', () => {
     assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
   })
 
+  it("that are seen with the agent's next change before the editor reports the save leave that to its tool call", async () => {
+    world.changes.beginTurn(1, () => true)
+    await world.writeOnDisk('ONE\ntwo\nthree\n')
+    const { path } = world
+    const change = { operation: 'modify' as const, path, oldText: 'two\n', newText: 'TWO\n' }
+    await world.changes.tool({ toolCallId: 'next', begun: true, done: false }, [{ changes: [change] }], [])
+    const isSeen = deferred()
+    let saved: Promise<void> | undefined
+    await readDuring(async () => {
+      // what the editor reports about the document is handled after the look
+      world.editor.revert(path)
+      world.type('ONE\ntwo\nthree\nmine\n')
+      saved = world.editor.save(path, () => isSeen.promise)
+      world.writeSilently('ONE\nTWO\nthree\nmine\n')
+    })
+    isSeen.resolve()
+    await saved
+    await world.settled()
+    const [file] = world.changes.list()
+    assert.deepEqual([file?.added, file?.removed, file?.uncertain], [2, 2, undefined])
+    await world.revert()
+    assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
+  })
+
   it("that are saved while the file is read aren't the agent's if the user types on at once", async () => {
     world.changes.beginTurn(1, () => true)
     await world.writeOnDisk('ONE\ntwo\nthree\n')

@@ -76,9 +76,9 @@ export class DiskChanges extends Owner {
     })
   }
 
-  /** No turn is running anymore, so a difference can't be both the user's and an agent's. */
+  /** No turn is running anymore. */
   endTurns(): void {
-    this.#unsaved.forgetRemembered()
+    this.#unsaved.endTurns()
   }
 
   /** Reads all tracked files from disk again. Never rejects. */
@@ -163,7 +163,7 @@ export class DiskChanges extends Owner {
     if (!this.#attribution.clientWrite(key) && !this.#renaming.has(key)) await this.check(key, file)
   }
 
-  /** What became known of the file's past changes it: this is the file with its right authors. */
+  /** A report has told who made earlier changes of the file. `file`: the file with these authors. */
   correct(key: string, file: TrackedFile): void {
     this.#files.set(key, file)
     this.#unsaved.correctEmptied(key, this.#attribution.beforeEmptied(key, file))

@@ -190,9 +190,10 @@ export class UnsavedEdits {
     for (const one of last < 0 ? saving : saving.slice(0, last + 1)) one.isAttributed = true
   }
 
-  /** No turn is running anymore. */
-  forgetRemembered(): void {
+  /** No turn is running anymore, so a difference can't be both the user's and an agent's. */
+  endTurns(): void {
     this.#remembered.clear()
+    this.#savedEarly.clear()
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { t } from '../l10n.ts'
 import { IconButton } from '../ui/button.tsx'
-import { Icon } from '../ui/icon.tsx'
+import { SearchField } from '../ui/search-field.tsx'
 import { useHistory } from './context.ts'
 import { FilterButton } from './filter-menu.tsx'
 import type { HistoryFilter, HistoryLines } from './items.ts'
@@ -21,7 +21,6 @@ interface SearchBarProps {
 export function SearchBar({ field, filter, lines, selection, onSearch, onKeyDown }: SearchBarProps) {
   const { host, place } = useHistory()
   const { text, here, archived, preview = false } = filter.value
-  const isListed = lines.rowCount > 0
   return (
     <div class="history-search">
       {place === 'sideBar' && (
@@ -32,25 +31,17 @@ export function SearchBar({ field, filter, lines, selection, onSearch, onKeyDown
           onClick={() => host.send('history/command', { command: 'parley.showConversation' })}
         />
       )}
-      <div class="search-box">
-        <Icon name="search" />
-        <input
-          ref={field}
-          type="text"
-          role="combobox"
-          aria-expanded={isListed}
-          aria-controls={isListed ? 'history-list' : undefined}
-          aria-activedescendant={selection.isMounted ? selection.key : undefined}
-          aria-label={t('Search sessions')}
-          placeholder={t('Search titles and messages')}
-          spellcheck={false}
-          value={text}
-          onInput={event => onSearch(event.currentTarget.value)}
-          onKeyDown={onKeyDown}
-          onContextMenu={event => menuByKey(event, selection.key)}
-        />
-        {text !== '' && <IconButton icon="close" label={t('Clear')} onClick={() => onSearch('')} />}
-      </div>
+      <SearchField
+        field={field}
+        label={t('Search sessions')}
+        placeholder={t('Search titles and messages')}
+        value={text}
+        list={lines.rowCount > 0 ? 'history-list' : undefined}
+        active={selection.isMounted ? selection.key : undefined}
+        onSearch={onSearch}
+        onKeyDown={onKeyDown}
+        onContextMenu={event => menuByKey(event, selection.key)}
+      />
       <FilterButton filter={filter} lines={lines} onSearch={onSearch} />
       <IconButton
         icon="root-folder"

@@ -4,7 +4,7 @@ import type { InspectorMessages } from '../../bridge/inspector-messages.ts'
 import type { HostClient } from '../host/connection.ts'
 import { t } from '../l10n.ts'
 import { IconButton } from '../ui/button.tsx'
-import { Icon } from '../ui/icon.tsx'
+import { SearchField } from '../ui/search-field.tsx'
 import type { Frames } from './frames.ts'
 
 interface ToolbarProps {
@@ -24,27 +24,16 @@ export function Toolbar({ frames, host, state, field, active, onKeyDown }: Toolb
   const isListed = state.end > state.start
   return (
     <div class="inspector-bar">
-      <div class="search-box">
-        <Icon name="search" />
-        <input
-          ref={field}
-          type="text"
-          role="combobox"
-          aria-expanded={isListed}
-          aria-controls={isListed ? 'frames' : undefined}
-          aria-activedescendant={active}
-          aria-label={t('Search messages')}
-          placeholder={t('Search messages')}
-          maxLength={1000}
-          spellcheck={false}
-          value={filter.text}
-          onInput={event => change({ text: event.currentTarget.value })}
-          onKeyDown={onKeyDown}
-        />
-        {filter.text !== '' && (
-          <IconButton icon="close" label={t('Clear')} onClick={() => change({ text: '' })} />
-        )}
-      </div>
+      <SearchField
+        field={field}
+        label={t('Search messages')}
+        maxLength={1000}
+        value={filter.text}
+        list={isListed ? 'frames' : undefined}
+        active={active}
+        onSearch={text => change({ text })}
+        onKeyDown={onKeyDown}
+      />
       <Filters frames={frames} filter={filter} change={change} />
       <div class="inspector-actions">
         <IconButton

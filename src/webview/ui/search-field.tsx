@@ -1,0 +1,52 @@
+import type { RefObject } from 'preact'
+import { t } from '../l10n.ts'
+import { IconButton } from './button.tsx'
+import { Icon } from './icon.tsx'
+
+interface SearchFieldProps {
+  field: RefObject<HTMLInputElement | null>
+  label: string
+  placeholder?: string
+  maxLength?: number
+  value: string
+  /** the id of the list that the field controls; absent if the list is empty */
+  list: string | undefined
+  /** the id of the list's selected row, if it's in the page */
+  active: string | undefined
+  onSearch: (text: string) => void
+  onKeyDown: (event: KeyboardEvent) => void
+  onContextMenu?: (event: MouseEvent) => void
+}
+
+/** A field to search in, which keeps the focus while its keys select rows of a list. */
+export function SearchField({
+  field,
+  label,
+  placeholder = label,
+  value,
+  list,
+  active,
+  onSearch,
+  ...rest
+}: SearchFieldProps) {
+  return (
+    <div class="search-box">
+      <Icon name="search" />
+      <input
+        ref={field}
+        type="text"
+        role="combobox"
+        aria-expanded={list !== undefined}
+        aria-controls={list}
+        aria-activedescendant={active}
+        aria-label={label}
+        placeholder={placeholder}
+        spellcheck={false}
+        value={value}
+        onInput={event => onSearch(event.currentTarget.value)}
+        {...rest}
+      />
+      {value !== '' && <IconButton icon="close" label={t('Clear')} onClick={() => onSearch('')} />}
+    </div>
+  )
+}

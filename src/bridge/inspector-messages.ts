@@ -1,7 +1,14 @@
 /** The messages between the host and the protocol inspector. */
 import * as z from 'zod'
 import { answer, nothing, request } from './contract.ts'
-import type { FrameDetails, FrameFilter, FrameRow, InspectorNames, InspectorState } from './inspector.ts'
+import type {
+  FrameDetails,
+  FrameFilter,
+  FrameRow,
+  InspectorNames,
+  InspectorState,
+  TurnTimeline,
+} from './inspector.ts'
 
 export type InspectorMessages = typeof inspectorMessages
 
@@ -30,6 +37,8 @@ export const inspectorMessages = {
   ),
   /** A frame as a whole; `null` if it isn't in memory anymore. */
   'inspector/frame': request(z.object({ n: count }), answer<FrameDetails | null>()),
+  /** The turn that a frame is part of; `null` if it's part of none. */
+  'inspector/turn': request(z.object({ n: count }), answer<TurnTimeline | null>()),
   'inspector/record': z.object({ on: z.boolean() }),
   'inspector/clear': nothing,
   /** Shows the messages of a file that was exported, in place of the recorded ones. */

@@ -38,6 +38,49 @@ export interface FrameDetails {
   position?: number
 }
 
+/** What happened in a turn, as far as its frames say. */
+export interface TurnTimeline {
+  /** the number of the frame that it began with */
+  first: number
+  /** when it began, in milliseconds since the epoch */
+  at: number
+  /** milliseconds, so far if it's running */
+  duration: number
+  /** milliseconds from the beginning to the first output of the agent */
+  firstOutput?: number
+  /** in the order in which they began */
+  spans: TurnSpan[]
+  /** how many further spans there are */
+  more: number
+  /** No frame ended the turn. */
+  isRunning?: true
+  stopReason?: string
+  /** The agent answered the prompt with an error. */
+  failed?: true
+}
+
+export interface TurnSpan {
+  /**
+   * - `queue`: the prompt waited in Parley.
+   * - `wait`: the agent had the prompt and hadn't responded with anything.
+   * - `permission`, `question`: the agent waited for the user, or for a rule.
+   * - `request`: the agent waited for Parley.
+   * - `stop`: from the request to stop the turn to its end.
+   */
+  kind: 'queue' | 'wait' | 'thought' | 'message' | 'tool' | 'permission' | 'question' | 'request' | 'stop'
+  /** the number of the frame that it began with */
+  n: number
+  /** milliseconds since the turn began */
+  start: number
+  end: number
+  /** No frame ended it, so `end` is that of the turn. */
+  isOpen?: true
+  /** of a tool call or permission: its title; of a request: its method */
+  name?: string
+  /** the last status of a tool call; `failed` if the answer was an error */
+  outcome?: string
+}
+
 /** Which frames are shown. What is absent shows all. */
 export interface FrameFilter {
   /** anywhere in the message or its method, whatever the case */

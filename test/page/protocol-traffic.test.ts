@@ -121,6 +121,45 @@ describe('the protocol traffic', () => {
     assert.equal(await frame.getByRole('tree').count(), 0)
   })
 
+  it('shows the timeline of a turn, whose steps lead to their messages by keyboard', async () => {
+    const frame = await open()
+    const conversation = await ConversationPage.startSession(workbench, 'Honest')
+    await conversation.runTurn('Hello')
+    await frame.getByLabel('Method').selectOption('session/prompt')
+    await rows(frame, /session\/prompt response.*\d m?s$/).click()
+    const toggle = frame.getByRole('button', { name: 'Timeline of the turn' })
+    await toggle.click()
+    const steps = frame.getByRole('list', { name: 'Timeline of the turn' }).getByRole('button')
+    await frame.getByText(/in total · first output after .* · end_turn/).waitFor()
+    const names = await steps.evaluateAll(all => all.map(one => one.getAttribute('title') ?? ''))
+    assert.deepEqual(
+      names.map(name => name.split(',')[0]),
+      ['Queued', 'Waiting for the first output', 'Message'],
+    )
+    assert.match(names[1]!, /^Waiting for the first output, after [\d.]+ m?s, takes [\d.]+ m?s$/)
+    await steps.first().focus()
+    await workbench.page.keyboard.press('ArrowDown')
+    await focused(steps.nth(1))
+    await workbench.page.keyboard.press('End')
+    await focused(steps.nth(2))
+    await workbench.page.keyboard.press('Enter')
+    await item(frame, 'method: "session/update"').waitFor()
+    await focused(steps.nth(2))
+    assert.deepEqual(await steps.evaluateAll(all => all.map(one => one.getAttribute('aria-current'))), [
+      null,
+      null,
+      'true',
+    ])
+    const violations = await axeViolations(frame, await readThemeLooks(workbench, PAGE))
+    assert.equal(violations.length, 0, violations.join('\n'))
+
+    await frame.getByLabel('Method').selectOption('session/new')
+    await rows(frame, /session\/new response/)
+      .first()
+      .click()
+    await frame.getByText("This message isn't part of a turn whose prompt was recorded.").waitFor()
+  })
+
   it('shows errors alone, pauses, and is exported as lines of JSON', async () => {
     const frame = await open()
     const conversation = await ConversationPage.startSession(workbench, 'Honest')

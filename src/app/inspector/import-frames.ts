@@ -22,12 +22,13 @@ const frameLine = z.object({
   version: z.number().optional(),
   direction: z.enum(['send', 'receive']),
   isCut: z.boolean().default(false),
+  queued: z.number().min(0).max(8.64e15).optional(),
   message: z.custom<Record<string, unknown>>(isRecord),
 })
 
 /** A frame as a line of JSON. */
 export function lineOf(recorder: ProtocolRecorder, frame: RecordedFrame): string {
-  const { at, direction, isCut, version } = frame
+  const { at, direction, isCut, queued, version } = frame
   const { agent, agentId, connection } = frame.source
   const about = JSON.stringify({
     at,
@@ -37,6 +38,7 @@ export function lineOf(recorder: ProtocolRecorder, frame: RecordedFrame): string
     version,
     direction,
     ...(isCut && { isCut }),
+    queued,
   })
   return `${about.slice(0, -1)},"message":${recorder.jsonOf(frame)}}\n`
 }
@@ -73,7 +75,7 @@ export async function importFrames(
       skipped++
       continue
     }
-    const { agent, agentId, connection, version, isCut, ...frame } = read
+    const { agent, agentId, connection, version, isCut, queued, ...frame } = read
     const key = JSON.stringify([agentId, connection])
     let source = sources.get(key)
     if (!source) {
@@ -81,7 +83,7 @@ export async function importFrames(
       sources.set(key, source)
     }
     source.version = version ?? source.version
-    recorder.record(source, frame, isCut || isPart)
+    recorder.record(source, frame, { isPart: isCut || isPart, queued })
   }
   return skipped
 }

@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import * as l10n from '@vscode/l10n'
-import type { FrameDetails, InspectorNames } from '../../bridge/inspector.ts'
+import type { FrameDetails, InspectorNames, TurnTimeline } from '../../bridge/inspector.ts'
 import { type InspectorHostMessages, inspectorMessages, MAX_ROWS } from '../../bridge/inspector-messages.ts'
 import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -16,6 +16,7 @@ import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import { FrameView } from './frame-view.ts'
 import { importFrames, lineOf } from './import-frames.ts'
 import type { ProtocolRecorder } from './protocol-recorder.ts'
+import { findTurn } from './turn-timeline.ts'
 
 interface InspectorPageOptions extends WebviewTabOptions {
   recorder: ProtocolRecorder
@@ -45,6 +46,8 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     super(options, { viewType: PROTOCOL_VIEW_TYPE, page: 'inspector', retain: true })
     this.#options = options
     this.#view = new FrameView(options.recorder.frames, { text: '' })
+    options.recorder.queuedSince = (agentId, sessionId) =>
+      options.manager.find(agentId, sessionId)?.session.turns.prompt?.createdAt
   }
 
   protected connect(connection: WebviewConnection<InspectorHostMessages>, own: DisposableStore): void {
@@ -63,6 +66,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
         return { from: first, rows: frames.map(({ row }) => row) }
       },
       'inspector/frame': ({ n }) => this.#details(n),
+      'inspector/turn': ({ n }) => this.#turn(n),
       'inspector/record': ({ on }) => {
         // recorded messages don't mix with those of a file
         if (this.#file !== undefined) this.#clear()
@@ -168,6 +172,18 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
       ...(frame.isCut && { isCut: true }),
       ...(frame.violations && { violations: frame.violations }),
       ...(position !== undefined && { position }),
+    }
+  }
+
+  async #turn(n: number): Promise<TurnTimeline | null> {
+    const { recorder } = this.#options
+    const search = findTurn(recorder.frames, n, frame => recorder.jsonOf(frame))
+    for (let end = performance.now() + FILTER_MS; ; ) {
+      const step = search.next()
+      if (step.done) return step.value ?? null
+      if (performance.now() < end) continue
+      await setImmediate()
+      end = performance.now() + FILTER_MS
     }
   }
 

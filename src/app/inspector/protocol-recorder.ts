@@ -17,6 +17,14 @@ const MAX_NAMES = 500
 /** How many frames are kept to be checked when the schemas have been loaded. */
 const MAX_UNCHECKED = 1000
 
+/** What is known of a frame besides its message. */
+interface RecordedBefore {
+  /** The message isn't whole. */
+  isPart?: boolean
+  /** see `RecordedFrame` */
+  queued?: number | undefined
+}
+
 type Violations = (frame: CheckedFrame) => string[]
 
 /** Records all frames between Parley and its agents, without secrets. While it's off, frames aren't inspected. */
@@ -31,6 +39,8 @@ export class ProtocolRecorder {
   /** checks of frames that came before the schemas were loaded */
   #unchecked: (() => void)[] = []
   isOn = false
+  /** Since when the prompt that a session sends now was in Parley's queue; milliseconds since the epoch. */
+  queuedSince: (agentId: string, sessionId: string) => number | undefined = () => undefined
 
   /** A frame was recorded. */
   readonly onDidRecord = this.#changed.event
@@ -44,7 +54,7 @@ export class ProtocolRecorder {
   /** The tap of a new connection. */
   tapFor(agentId: string, agent: string): ConnectionTap {
     const source: FrameSource = { connection: this.#connections++, agentId, agent }
-    const tap: TraceTap = frame => this.record(source, frame)
+    const tap: TraceTap = frame => this.record(source, frame, { queued: this.#queuedFor(agentId, frame) })
     const current = () => (this.isOn ? tap : undefined)
     return {
       get current() {
@@ -64,8 +74,11 @@ export class ProtocolRecorder {
     this.#changed.fire()
   }
 
-  /** `isCut`: the message isn't whole. */
-  record(source: FrameSource, { at, direction, message }: TraceFrame, isPart = false): void {
+  record(
+    source: FrameSource,
+    { at, direction, message }: TraceFrame,
+    { isPart = false, queued }: RecordedBefore = {},
+  ): void {
     let isCut = isPart
     const onCut = () => {
       isCut = true
@@ -80,7 +93,7 @@ export class ProtocolRecorder {
       shown = shortened({ ...(typeof id !== 'object' && { id }), method, '…': length })
     }
     const json = this.#secrets.redactJson(shown)
-    const frame = this.frames.add(source, { at, direction, message, json, isCut })
+    const frame = this.frames.add(source, { at, direction, message, json, isCut, queued })
     const version = versionIn(frame.method, message) ?? source.version
     if (frame.method === 'initialize') source.version = version
     if (!isPart && (version === 1 || version === 2)) {
@@ -110,6 +123,13 @@ export class ProtocolRecorder {
     this.#unchecked = []
     this.#names.clear()
     this.frames.clear()
+  }
+
+  #queuedFor(agentId: string, { at, direction, message }: TraceFrame): number | undefined {
+    if (direction !== 'send' || !isRecord(message) || message.method !== 'session/prompt') return undefined
+    const { sessionId } = Object(message.params) as { sessionId?: unknown }
+    const since = typeof sessionId === 'string' ? this.queuedSince(agentId, sessionId) : undefined
+    return since === undefined ? undefined : Math.max(0, at - since)
   }
 
   #nameOf(text: string, length: number): string {

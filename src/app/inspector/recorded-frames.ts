@@ -34,6 +34,8 @@ export class RecordedFrame {
   readonly about: string | undefined
   /** of the connection when the frame came */
   readonly version: number | undefined
+  /** of a prompt: how long it waited before it was sent, in milliseconds, if that's known */
+  readonly queued: number | undefined
   method: string | undefined
   sessionId: string | undefined
   duration: number | undefined = undefined
@@ -47,7 +49,7 @@ export class RecordedFrame {
   constructor(
     n: number,
     source: FrameSource,
-    { at, direction, json, isCut }: NewFrame,
+    { at, direction, json, isCut, queued }: NewFrame,
     names: Pick<RecordedFrame, 'kind' | 'method' | 'about' | 'sessionId'>,
   ) {
     this.n = n
@@ -56,6 +58,7 @@ export class RecordedFrame {
     this.direction = direction
     this.json = json
     this.isCut = isCut
+    this.queued = queued
     this.kind = names.kind
     this.method = names.method
     this.about = names.about
@@ -84,6 +87,7 @@ interface NewFrame extends TraceFrame {
   /** the message without secrets */
   json: string
   isCut: boolean
+  queued?: number | undefined
 }
 
 /** The last frames, in bounded memory: the oldest ones are removed first. Pairs requests with their responses. */

@@ -27,6 +27,8 @@ interface PromptOptions {
 /** A prompt that the agent doesn't have yet. Only its queue changes it. */
 export class Prompt {
   readonly id: string
+  /** milliseconds since the epoch */
+  readonly createdAt = Date.now()
   /** The content for the agent, once created. */
   content: ContentBlock[] = []
   /** Why the prompt returns to the composer, or why the agent requires a sign-in: a sentence. */

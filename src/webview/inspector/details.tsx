@@ -5,6 +5,7 @@ import { IconButton } from '../ui/button.tsx'
 import type { Frames } from './frames.ts'
 import { JsonTree } from './json-tree.tsx'
 import { DirectionIcon, durationOf, nameOf, timeOf } from './labels.tsx'
+import { Timeline } from './timeline.tsx'
 
 interface DetailsProps {
   details: FrameDetails
@@ -51,6 +52,7 @@ export function Details({ details, frames, element, onClose }: DetailsProps) {
         </div>
       )}
       {isCut && <p>{t('This message is too long. Only a part of it was recorded.')}</p>}
+      {sessionId !== undefined && <Timeline row={row} frames={frames} />}
       <JsonTree key={n} json={json} />
     </section>
   )

@@ -5,6 +5,7 @@ import type {
   FrameRow,
   InspectorNames,
   InspectorState,
+  TurnTimeline,
 } from '../../bridge/inspector.ts'
 import type { InspectorMessages } from '../../bridge/inspector-messages.ts'
 import type { HostClient } from '../host/connection.ts'
@@ -44,6 +45,8 @@ export class Frames {
   readonly state = signal<InspectorState | undefined>(undefined)
   readonly names = signal<InspectorNames>({ agents: [], sessions: [], methods: [] })
   readonly filter = signal<FrameFilter>({ text: '' })
+  /** The timeline of the selected frame's turn is shown. */
+  readonly showsTimeline = signal(false)
   readonly selected = signal<FrameDetails | undefined>(undefined)
   readonly #host: HostClient<InspectorMessages>
   readonly #rows = new Map<number, FrameRow>()
@@ -147,6 +150,11 @@ export class Frames {
     if (position === undefined || first === undefined) return
     const item = this.window.items[position - first]
     if (item) this.list.reveal(item)
+  }
+
+  /** The turn that a frame is part of; `null` for none. */
+  turnOf(n: number): Promise<TurnTimeline | null> {
+    return this.#host.request('inspector/turn', { n })
   }
 
   close(): void {

@@ -99,6 +99,8 @@ export interface InspectorState {
   file?: string
   /** number of frames in memory */
   count: number
+  /** how many times all frames were removed */
+  cleared: number
   /** number of older frames that were removed from memory */
   dropped: number
   /** identifies the filter: that of the page's last message */

@@ -214,6 +214,7 @@ describe('the protocol traffic', () => {
     await frame.getByRole('button', { name: 'Import Messages…' }).click()
     await workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Replace' }).click()
     await frame.getByText(/^2 messages · from imported\.jsonl/).waitFor()
+    assert.equal(await frame.getByRole('tree').count(), 0, 'A message that is gone is still shown')
     await workbench.notification('1 line was skipped because it contains no protocol message.').waitFor()
     await rows(frame, /session\/new response.*40 ms/).click()
     await frame.getByText('result.sessionId must be of type string, but is number.').waitFor()

@@ -10,6 +10,9 @@ const MAX_LINE = 8 * 1024 * 1024
 /** How many characters are read before other work can run. */
 const READ_AT_ONCE = 100_000
 
+/** The connections of a file whose protocol versions are known at once; each has its own request IDs. */
+const MAX_SOURCES = 1000
+
 /** Members of further objects and arrays are cut from a line. An exported message has fewer. */
 const MAX_MEMBERS = 50_000
 
@@ -53,6 +56,7 @@ export async function importFrames(
 ): Promise<number> {
   const { cleared } = recorder.frames
   const sources = new Map<string, FrameSource>()
+  let last = 0
   let skipped = 0
   let length = 0
   let hasCut = false
@@ -79,7 +83,9 @@ export async function importFrames(
     const key = JSON.stringify([agentId, connection])
     let source = sources.get(key)
     if (!source) {
-      source = { connection: -1 - sources.size, agent, agentId }
+      source = { connection: --last, agent, agentId }
+      const [oldest] = sources.keys()
+      if (sources.size >= MAX_SOURCES && oldest !== undefined) sources.delete(oldest)
       sources.set(key, source)
     }
     source.version = version ?? source.version

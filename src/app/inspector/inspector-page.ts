@@ -139,6 +139,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
       isRecording: isOn,
       ...(this.#file !== undefined && { file: this.#file }),
       count: frames.count,
+      cleared: frames.cleared,
       dropped: frames.dropped,
       version: this.#version,
       isFiltering,

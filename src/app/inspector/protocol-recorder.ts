@@ -14,8 +14,9 @@ const MAX_JSON = 10 * MAX_FRAME
 const MAX_PROBLEM = 500
 /** How many different methods and IDs are kept at once. */
 const MAX_NAMES = 500
-/** How many frames are kept to be checked when the schemas have been loaded. */
+/** How many frames, and characters of them, are kept to be checked when the schemas have been loaded. */
 const MAX_UNCHECKED = 1000
+const MAX_UNCHECKED_LENGTH = 5_000_000
 
 /** What is known of a frame besides its message. */
 interface RecordedBefore {
@@ -38,6 +39,7 @@ export class ProtocolRecorder {
   #violations: Violations | undefined
   /** checks of frames that came before the schemas were loaded */
   #unchecked: (() => void)[] = []
+  #uncheckedLength = 0
   isOn = false
   /** Since when the prompt that a session sends now was in Parley's queue; milliseconds since the epoch. */
   queuedSince: (agentId: string, sessionId: string) => number | undefined = () => undefined
@@ -107,7 +109,7 @@ export class ProtocolRecorder {
         this.frames.setViolations(frame, version, redacted)
       }
       if (this.#violations) check()
-      else if (this.#unchecked.length < MAX_UNCHECKED) this.#unchecked.push(check)
+      else if (!isCut) this.#checkLater(check, json.length)
     }
     this.#changed.fire()
   }
@@ -121,8 +123,15 @@ export class ProtocolRecorder {
   close(): void {
     this.isOn = false
     this.#unchecked = []
+    this.#uncheckedLength = 0
     this.#names.clear()
     this.frames.clear()
+  }
+
+  #checkLater(check: () => void, length: number): void {
+    this.#uncheckedLength += length
+    if (this.#unchecked.length < MAX_UNCHECKED && this.#uncheckedLength <= MAX_UNCHECKED_LENGTH)
+      this.#unchecked.push(check)
   }
 
   #queuedFor(agentId: string, { at, direction, message }: TraceFrame): number | undefined {

@@ -103,6 +103,8 @@ export class RecordedFrames {
   #cleared = 0
   /** requests without a response, by connection, direction and ID */
   readonly #open = new Map<string, RecordedFrame>()
+  /** how many frames in memory are from each connection */
+  readonly #sources = new Map<FrameSource, number>()
   readonly agents = new Names()
   readonly sessions = new Names()
   readonly methods = new Names()
@@ -194,6 +196,7 @@ export class RecordedFrames {
     this.#dropped = 0
     this.#cleared++
     this.#open.clear()
+    this.#sources.clear()
     for (const names of [this.agents, this.sessions, this.methods]) names.clear()
   }
 
@@ -238,6 +241,10 @@ export class RecordedFrames {
   #count(frame: RecordedFrame, by: 1 | -1): void {
     const { source, sessionId, method, json } = frame
     this.#bytes += by * (FRAME_BYTES + bytesOf(json) + violationBytes(frame))
+    const others = this.#sources.get(source) ?? 0
+    if (others + Math.min(by, 0) === 0) this.#bytes += by * sourceBytes(source)
+    if (others + by === 0) this.#sources.delete(source)
+    else this.#sources.set(source, others + by)
     this.agents.count(source.agentId, by, source.agent)
     if (sessionId !== undefined) this.sessions.count(sessionId, by, source.agentId)
     if (method !== undefined) this.methods.count(method, by)
@@ -263,6 +270,10 @@ class Names {
   get list(): { name: string; about: string }[] {
     return [...this.#counts].map(([name, { about }]) => ({ name, about }))
   }
+}
+
+function sourceBytes({ agent, agentId }: FrameSource): number {
+  return FRAME_BYTES + 2 * (agent.length + agentId.length)
 }
 
 function violationBytes({ violations }: RecordedFrame): number {

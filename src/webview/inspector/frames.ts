@@ -91,6 +91,7 @@ export class Frames {
     const next = last === undefined ? start : last + 1
     const isNew = this.#isNew
     this.#isNew = false
+    if (this.state.peek()?.cleared !== state.cleared) this.close()
     batch(() => {
       if (isNew || start >= next || end < next) {
         this.#rows.clear()

@@ -94,6 +94,17 @@ describe('recorded protocol messages', () => {
     assert.deepEqual([frames.count, frames.bytes, frames.dropped], [0, 0, 0])
   })
 
+  it('count the names of their connections, of which a file may have very many', () => {
+    frames = new RecordedFrames(asIs, 100_000)
+    for (let i = 0; i < 1000; i++)
+      add('send', { method: 'x' }, { connection: i, agentId: 'a'.repeat(500), agent: 'b'.repeat(500) })
+    assert.ok(frames.count < 50, `${frames.count}`)
+    frames.clear()
+    assert.equal(frames.bytes, 0)
+    for (const message of [{ method: 'x' }, { method: 'y' }]) add('send', message)
+    assert.ok(frames.bytes < 900, `${frames.bytes}`)
+  })
+
   it('are filtered by everything that they have, also where JSON escapes a text', () => {
     add('send', request(1, 'session/prompt', { sessionId: 's', prompt: 'Say "Hello" in C:\\src' }))
     add('receive', { id: 1, result: {} })
@@ -245,6 +256,25 @@ describe('the protocol recorder', () => {
       view.slice(0, view.end).frames.map(({ n }) => n),
       [3, 4, 5],
     )
+  })
+
+  it('keeps only a few of the messages that come before the schemas are loaded', async () => {
+    const recorder = new ProtocolRecorder(new SecretRegistry())
+    recorder.isOn = true
+    const tap = recorder.tapFor('a', 'A')
+    tap.version = 1
+    const text = 'word '.repeat(10_000)
+    for (let id = 0; id < 200; id++)
+      tap.current?.({
+        at: 1,
+        direction: 'send',
+        message: { jsonrpc: '2.0', id, method: 'session/new', params: { text } },
+      })
+    await recorder.loadSchemas()
+    const checked = Array.from({ length: 200 }, (_, i) => recorder.frames.get(i + 1)?.violations).filter(
+      Boolean,
+    )
+    assert.ok(checked.length > 50 && checked.length <= 100, `${checked.length}`)
   })
 
   it('says nothing about a value that the message itself is shown without', async () => {

@@ -204,9 +204,11 @@ export class ProjectEnvironments extends Owner {
   }
 
   async #changed(folder: string): Promise<void> {
-    if ((await filesOf(folder)).length > 0) this.#mark(folder, true)
+    const before = this.#known.get(folder)
     // no tool runs
-    else await this.of(folder)
+    if ((await filesOf(folder)).length === 0) await this.of(folder)
+    // unless the tools have run meanwhile
+    else if (this.#known.get(folder) === before) this.#mark(folder, true)
   }
 
   async #ask(folder: string, again: boolean): Promise<ProjectEnvironment> {
@@ -283,11 +285,16 @@ export class ProjectEnvironments extends Owner {
   /** `stamps`: how the files were when the tools read them. */
   #watch(folder: string, stamps: ReadonlyMap<string, string>): () => void {
     const files = [...stamps.keys()]
-    const changed: StatsListener = (now, before) => {
-      if (fileStamp(now) !== fileStamp(before)) void this.#changed(folder)
-    }
     const interval = this.#options.watchMs ?? WATCH_PROJECT_MS
-    for (const file of files) watchFile(file, { persistent: false, interval }, changed)
+    const listeners = files.map((file): [string, StatsListener] => [
+      file,
+      (now, before) => {
+        // all listeners of a file share what Node knows of it, so the change may be older than this watch
+        const stamp = now.nlink === 0 ? '' : fileStamp(now)
+        if (stamp !== fileStamp(before) && stamp !== stamps.get(file)) void this.#changed(folder)
+      },
+    ])
+    for (const [file, changed] of listeners) watchFile(file, { persistent: false, interval }, changed)
     // changes from before the files were first read don't count
     const first = setTimeout(async () => {
       const isSame = isDeepStrictEqual(await stampsOf(files), stamps)
@@ -295,7 +302,7 @@ export class ProjectEnvironments extends Owner {
     }, interval).unref()
     return () => {
       clearTimeout(first)
-      for (const file of files) unwatchFile(file, changed)
+      for (const [file, changed] of listeners) unwatchFile(file, changed)
     }
   }
 

@@ -7,8 +7,13 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  type StatsListener,
+  statSync,
+  unwatchFile,
+  watchFile,
   writeFileSync,
 } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { LaunchEnvironment } from '../../../../src/agents/launch-environment.ts'
@@ -190,6 +195,37 @@ describe('the environment of a project', () => {
       assert.deepEqual(projects.known(folder).tools, [])
       assert.equal((await projects.in(folder)).env.PLANET, 'jupiter')
       assert.equal(readFileSync(path.join(home, 'runs'), 'utf8'), 'x\nx\n')
+    })
+
+    it('is current once it was read, also if the change is noticed only afterwards', async () => {
+      const file = path.join(folder, 'env.sh')
+      write('env.sh', '')
+      allowed('watch_file env.sh; source_env env.sh')
+      const projects = create({ watchMs: 600 })
+      await projects.in(folder)
+      let noticed: number | undefined
+      const notice: StatsListener = now => {
+        noticed = now.mtimeMs
+      }
+      // Node notices changes for both at the same time
+      watchFile(file, { persistent: false, interval: 600 }, notice)
+      try {
+        let lines = ''
+        await until(() => {
+          lines += '#\n'
+          write('env.sh', lines)
+          return noticed !== undefined
+        })
+        write('env.sh', 'export PLANET=jupiter')
+        assert.equal((await projects.in(folder)).env.PLANET, 'jupiter')
+        await until(() => noticed === statSync(file).mtimeMs)
+        for (let looks = 0; looks < 20; looks++) {
+          await stat(file)
+          assert.equal(projects.mayDiffer(folder), false)
+        }
+      } finally {
+        unwatchFile(file, notice)
+      }
     })
 
     it('is read once until a file changes that it depends on', async () => {

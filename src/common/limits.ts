@@ -188,7 +188,7 @@ export const FOLDER_SCAN_MS = 10_000
 /** How long a tool of the editor that only reads waits for languages. */
 export const READING_TOOL_MS = 120_000
 /** How long an editor tool waits for one answer of a debugger. */
-export const DEBUG_REQUEST_MS = 15_000
+export const DEBUG_REQUEST_MS = 60_000
 /** How long to wait for an editor to load a file from disk. */
 export const EDITOR_RELOAD_MS = 1000
 /** How long to wait for a review to show the next file after scrolling. */

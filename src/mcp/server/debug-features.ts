@@ -20,6 +20,8 @@ export interface DebugSessionState {
   parent?: string
   /** The paused threads; absent for a session that began before Parley followed debug sessions. */
   paused?: readonly PausedThread[]
+  /** Its debugger answers nothing anymore; it ends soon. */
+  isEnding?: true
   hasEnded?: true
   exitCode?: number
   /** the end of its output in the Debug Console */

@@ -59,47 +59,62 @@ const debugState = tool({
     console: z.boolean().optional().describe('Tells the end of the Debug Console instead'),
     offset: offsetInput,
   }),
-  async run(input, context) {
-    const { features, roots, signal } = context
-    const { debug } = features
-    if (input.console) return { ...consoleOf(debug, input.session), ...at(input.offset) }
-    const session = sessionOf(debug, input.session)
-    if (!session) {
-      if (input.evaluate !== undefined || input.variables !== undefined)
-        throw new ToolError('Nothing is debugged. Call "debug_state" without anything.')
-      return { ...(await idleState(debug, roots)), ...at(input.offset) }
-    }
-    const request = (command: string, args?: Record<string, unknown>) =>
-      requestOf(debug, session.id, command, args, signal)
-    if (session.hasEnded) return { text: `${headOf(session)} Call with "console" for what it wrote.` }
-    const list = (reference: number, indent: string) =>
-      variablesOf(request, reference, indent, lazyOf(debug, session.id))
-    if (input.variables !== undefined) {
-      const { variables: reference } = input
-      const lazy = lazyOf(debug, session.id).get(reference)
-      const data = await (lazy === undefined
-        ? list(reference, '')
-        : askToEvaluate(context, session.name, lazy, () => list(reference, '')))
-      return { text: data.length === 0 ? 'It contains nothing.' : undefined, data, ...at(input.offset) }
-    }
-    const state = await readState(debug, session, roots, request, input)
-    if (input.evaluate === undefined) {
-      const { text, data = [] } = state.answer
-      return { text, data: [...data, ...(await breakpointLines(debug, roots))], ...at(input.offset) }
-    }
-    const { evaluate: expression } = input
-    const result = await askToEvaluate(context, session.name, expression, () =>
-      request('evaluate', {
-        ...{ expression, context: 'repl' },
-        ...(state.frameId !== undefined && { frameId: state.frameId }),
-      }),
-    )
-    const { result: value, type, variablesReference } = isRecord(result) ? result : {}
-    const data = [valueText({ value, type, variablesReference }, Number.POSITIVE_INFINITY)]
-    if (Number(variablesReference) > 0) data.push(...(await list(Number(variablesReference), '  ')))
-    return { data, ...at(input.offset) }
+  async run(input, context): Promise<ToolAnswer> {
+    for (;;)
+      try {
+        return await debuggerState(input, context)
+      } catch (error) {
+        // it ended while it was read; without an id, the question is about those that still run
+        const { session, variables, evaluate } = input
+        const isOfAny = session === undefined && variables === undefined && evaluate === undefined
+        if (!(error instanceof SessionEnded) || !isOfAny) throw error
+      }
   },
 })
+
+async function debuggerState(
+  input: z.output<typeof debugState.input>,
+  context: ToolContext,
+): Promise<ToolAnswer> {
+  const { features, roots, signal } = context
+  const { debug } = features
+  if (input.console) return { ...consoleOf(debug, input.session), ...at(input.offset) }
+  const session = sessionOf(debug, input.session)
+  if (!session) {
+    if (input.evaluate !== undefined || input.variables !== undefined)
+      throw new ToolError('Nothing is debugged. Call "debug_state" without anything.')
+    return { ...(await idleState(debug, roots)), ...at(input.offset) }
+  }
+  const request = (command: string, args?: Record<string, unknown>) =>
+    requestOf(debug, session.id, command, args, signal)
+  if (session.hasEnded) return { text: `${headOf(session)} Call with "console" for what it wrote.` }
+  const list = (reference: number, indent: string) =>
+    variablesOf(request, reference, indent, lazyOf(debug, session.id))
+  if (input.variables !== undefined) {
+    const { variables: reference } = input
+    const lazy = lazyOf(debug, session.id).get(reference)
+    const data = await (lazy === undefined
+      ? list(reference, '')
+      : askToEvaluate(context, session.name, lazy, () => list(reference, '')))
+    return { text: data.length === 0 ? 'It contains nothing.' : undefined, data, ...at(input.offset) }
+  }
+  const state = await readState(debug, session, roots, request, input)
+  if (input.evaluate === undefined) {
+    const { text, data = [] } = state.answer
+    return { text, data: [...data, ...(await breakpointLines(debug, roots))], ...at(input.offset) }
+  }
+  const { evaluate: expression } = input
+  const result = await askToEvaluate(context, session.name, expression, () =>
+    request('evaluate', {
+      ...{ expression, context: 'repl' },
+      ...(state.frameId !== undefined && { frameId: state.frameId }),
+    }),
+  )
+  const { result: value, type, variablesReference } = isRecord(result) ? result : {}
+  const data = [valueText({ value, type, variablesReference }, Number.POSITIVE_INFINITY)]
+  if (Number(variablesReference) > 0) data.push(...(await list(Number(variablesReference), '  ')))
+  return { data, ...at(input.offset) }
+}
 
 async function askToEvaluate<T>(
   context: ToolContext,
@@ -411,6 +426,9 @@ async function waitForPause(
 
 type Request = (command: string, args?: Record<string, unknown>) => Promise<unknown>
 
+/** A debug session ended before it answered a request. */
+class SessionEnded extends ToolError {}
+
 async function requestOf(
   debug: DebugFeatures,
   session: string,
@@ -420,13 +438,16 @@ async function requestOf(
 ): Promise<unknown> {
   const answer = debug.request(session, command, args).then(
     body => ({ body }),
-    // such as an invalid expression, or a thread that is running again
     error => {
+      const found = debug.sessions().find(({ id }) => id === session)
+      if (!found || found.isEnding || found.hasEnded)
+        throw new SessionEnded('The debug session has ended. Call "debug_state".')
+      // such as an invalid expression, or a thread that is running again
       throw new ToolError('The debugger reports a failure.', [messageOf(error)])
     },
   )
   const given = await withTimeout(raceAbort(answer, signal), DEBUG_REQUEST_MS)
-  if (!given) throw new ToolError("The debugger didn't answer in time.")
+  if (!given) throw new ToolError(`The debugger didn't answer "${command}" in time.`)
   return given.body
 }
 
@@ -438,7 +459,7 @@ function sessionOf(debug: DebugFeatures, id: string | undefined): DebugSessionSt
     if (!found) throw new ToolError('There is no such debug session. Call without "session".')
     return found
   }
-  const live = all.filter(({ hasEnded }) => !hasEnded)
+  const live = all.filter(({ isEnding, hasEnded }) => !isEnding && !hasEnded)
   const active = debug.active()?.session
   const isPaused = ({ paused = [] }: DebugSessionState) => paused.length > 0
   const chosen = live.find(one => one.id === active)
@@ -537,7 +558,7 @@ async function readState(
   const threads = await threadsOf(request)
   const thread = threadOf(debug, session, threads, input.thread) ?? threads[0]?.id
   const data: string[] = []
-  const others = debug.sessions().filter(one => one.id !== session.id && !one.hasEnded)
+  const others = debug.sessions().filter(one => one.id !== session.id && !one.isEnding && !one.hasEnded)
   for (const { id, name, type } of others) data.push(`other session ${id}: ${name} (${type})`)
   data.push(`session ${session.id}: ${session.name} (${session.type})`)
   let frameId: number | undefined

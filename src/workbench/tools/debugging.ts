@@ -22,6 +22,8 @@ interface Followed {
   session: vscode.DebugSession
   /** absent if its messages weren't followed from the start */
   paused?: PausedThread[]
+  /** its debugger answers nothing anymore */
+  isEnding?: true
   hasEnded?: true
   exitCode?: number
   output: string
@@ -97,6 +99,9 @@ function follow(): void {
     createDebugAdapterTracker(session) {
       const entry = entryOf(session)
       entry.paused ??= []
+      // a session that restarts has another adapter
+      delete entry.isEnding
+      delete entry.hasEnded
       return {
         onWillReceiveMessage: message => followRequest(entry, message),
         onDidSendMessage: message => followEvent(entry, message),
@@ -126,7 +131,13 @@ function entryOf(session: vscode.DebugSession): Followed {
 }
 
 function followRequest(entry: Followed, message: unknown): void {
-  if (!isRecord(message) || message.type !== 'request' || !RESUMES.has(String(message.command))) return
+  if (!isRecord(message) || message.type !== 'request') return
+  if (message.command === 'disconnect') {
+    // VS Code reports the end only some time after its last request
+    entry.isEnding = true
+    entry.paused = []
+  }
+  if (!RESUMES.has(String(message.command))) return
   resumed(entry, isRecord(message.arguments) ? message.arguments.threadId : undefined)
 }
 
@@ -171,19 +182,20 @@ function resumed(entry: Followed, thread: unknown): void {
   entry.paused = isAll ? [] : paused.filter(one => one.thread !== thread)
 }
 
-function stateOf({ session, paused, hasEnded, exitCode, output }: Followed): DebugSessionState {
+function stateOf({ session, paused, isEnding, hasEnded, exitCode, output }: Followed): DebugSessionState {
   const { id, name, type, configuration, parentSession } = session
   return {
     ...{ id, name, type, output, configuration: configuration.name },
     ...(parentSession && { parent: parentSession.id }),
     ...(paused && { paused: [...paused] }),
+    ...(isEnding && { isEnding }),
     ...(hasEnded && { hasEnded }),
     ...(exitCode !== undefined && { exitCode }),
   }
 }
 
 function live(id: string): vscode.DebugSession {
-  const found = followed.find(one => one.session.id === id && !one.hasEnded)
+  const found = followed.find(one => one.session.id === id && !one.isEnding && !one.hasEnded)
   if (!found) throw new Error('The debug session has ended.')
   return found.session
 }

@@ -144,6 +144,13 @@ describe("the editor's tools in VS Code", () => {
         const ended = await rig.call('debug_control', { action: 'continue', seconds: 60 })
         assert.match(ended, /has ended/)
         assert.match(await rig.call('debug_state', { console: true }), /^3 .*Ada/m)
+        await rig.call('debug_control', { action: 'start', configuration: 'Tools', seconds: 90 })
+        // the debugger stops answering before VS Code reports the end
+        const stopping = vscode.debug.stopDebugging()
+        await waitFor('the end', async () =>
+          (await rig.call('debug_state')).startsWith('Nothing is debugged. Session'),
+        )
+        await stopping
         await rig.call('debug_control', { action: 'remove_breakpoint', file: 'program.js', line: 2 })
         assert.equal(vscode.debug.breakpoints.length, 0)
       } finally {

@@ -76,7 +76,8 @@ describe('commands', () => {
     })
     await line.waitFor()
     await line.getByRole('button', { name: 'Switch Back' }).click()
-    await conversation.button('Mode: Plan').waitFor()
+    // shown at once, and busy until the agent has answered
+    await conversation.frame.locator('.option[aria-label="Mode: Plan"][aria-busy=false]').waitFor()
     await line.waitFor({ state: 'detached' })
     const set = receivedParams(vscode.root, 'Forgetful', 'session/set_mode')
     assert.deepEqual(

@@ -90,14 +90,14 @@ export const RELOAD_CLOSE_MS = 3000
 /** How often a reloaded window checks whether the previous window has released its sessions. */
 export const RELEASE_POLL_MS = 100
 /** How long the agent host may take to free a port that a window is about to serve. */
-export const PORT_FREED_MS = 1000
+export const PORT_FREED_MS = 10_000
 /** How often to try a port that another program is about to free. */
 export const HELD_PORT_POLL_MS = 100
 /** How often to retry a port that another program uses. */
 export const HELD_PORT_SLOW_POLL_MS = 2000
 /**
- * How long an agent's connection to the editor's tools waits for a window. Claude retries a closed connection only five times; a call in a
- * turn that continues without a window shouldn't wait forever.
+ * How long an agent's connection to the editor's tools waits for a window, and the window for the port. Claude retries a closed connection
+ * only five times; a call in a turn that continues without a window shouldn't wait forever.
  */
 export const HELD_CONNECTION_MS = 30_000
 /** Limits for connections that wait at one port, and for the data read from each. */

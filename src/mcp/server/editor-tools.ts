@@ -15,7 +15,7 @@ import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts
 import { EDITOR_SERVER, EDITOR_TOOL_NAMES, type EditorToolName } from '../../common/editor-tool-names.ts'
 import { CancelledError, messageOf } from '../../common/errors.ts'
 import { Emitter, type Event } from '../../common/event.ts'
-import { HELD_PORT_POLL_MS } from '../../common/limits.ts'
+import { HELD_CONNECTION_MS, HELD_PORT_POLL_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { readSettingValue, SETTINGS } from '../../common/settings.ts'
@@ -44,6 +44,8 @@ export interface EditorToolsOptions {
   version: string
   secrets: Pick<SecretRegistry, 'add'>
   log: Logger
+  /** How long to wait for the port of an earlier window. Default: half a minute. */
+  portMs?: number
 }
 
 /** The tools that the settings allow. A workspace, which may be anyone's, can only remove tools. */
@@ -356,18 +358,18 @@ export class EditorTools extends Owner {
     port: number | undefined,
     free: ((port: number) => Promise<void>) | undefined,
   ): Promise<ToolServer> {
-    const { version, log } = this.#options
+    const { version, log, portMs = HELD_CONNECTION_MS } = this.#options
     const { ToolServer } = await import('../local-servers.ts')
     // as late as possible: any program that listens at the port gets the agent's requests
     if (port !== undefined) await free?.(port)
-    for (let tries = 1; ; tries++) {
+    const end = performance.now() + portMs
+    for (;;)
       try {
         return await ToolServer.listen(version, log, undefined, port)
       } catch (error) {
-        if (port === undefined || tries === PORT_TRIES || this.owned.isDisposed) throw error
+        if (port === undefined || performance.now() > end || this.owned.isDisposed) throw error
         await delay(HELD_PORT_POLL_MS)
       }
-    }
   }
 
   #closeUnused(): void {
@@ -382,8 +384,6 @@ export class EditorTools extends Owner {
       )
   }
 }
-
-const PORT_TRIES = 10
 
 function acpServer({ name, serverId }: AcpServerAddress): AcpMcpServer {
   return { type: 'acp', name, serverId }

@@ -46,8 +46,9 @@ describe("the editor's tools of a session", () => {
     switches = new McpSwitches(memoryStore(), memoryStore())
     editorTools = window()
   })
-  const window = () =>
+  const window = (portMs?: number) =>
     new EditorTools({
+      ...(portMs !== undefined && { portMs }),
       features: async () => {
         loaded += 1
         return features
@@ -174,6 +175,8 @@ describe("the editor's tools of a session", () => {
     })
 
     it('are lost if something else has the port, and answer nobody there', async () => {
+      next.dispose()
+      next = window(0)
       const before = await offered()
       const other = await offered()
       before.dispose()
@@ -213,6 +216,29 @@ describe("the editor's tools of a session", () => {
       const reopening = tools.reopen!()
       editorTools.dispose()
       await reopening
+      assert.equal(lost, 0)
+      assert.ok(!(await hover(client)).isError)
+    })
+
+    it('wait for a port that a busy machine frees late', async () => {
+      const before = await offered()
+      const client = await clientOf(before)
+      const port = portOf(before)
+      editorTools.dispose()
+      const holder = createServer(socket => socket.destroy())
+      await new Promise<void>(resolve => holder.listen({ host: '127.0.0.1', port }, resolve))
+      let tries = 0
+      const { listen } = Server.prototype
+      Server.prototype.listen = function (this: Server, ...args: unknown[]) {
+        if (++tries === 15) holder.close()
+        return Reflect.apply(listen, this, args)
+      } as typeof listen
+      try {
+        await resume(before).tools.reopen!()
+      } finally {
+        Server.prototype.listen = listen
+        holder.close()
+      }
       assert.equal(lost, 0)
       assert.ok(!(await hover(client)).isError)
     })

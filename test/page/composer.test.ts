@@ -53,6 +53,12 @@ describe('the composer', () => {
     waitFor(`“${text}” in the composer`, async () => (await conversation.composerText()) === text)
   const chips = () => conversation.composer.locator('.mention')
   const rows = () => conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
+  /** Accepts a row with a key once it's the selected one: the list follows what is typed. */
+  const accept = async (name: string, key = 'Enter') => {
+    const selected = conversation.frame.locator('[aria-selected="true"]')
+    await rows().filter({ hasText: name }).and(selected).waitFor()
+    await press(key)
+  }
   const begin = async (agent: string) => {
     workbench = await vscode.sharedWindow()
     conversation = await ConversationPage.startSession(workbench, agent)
@@ -64,8 +70,7 @@ describe('the composer', () => {
   it('completes a file name after @, and sends the content at its place in the text', async () => {
     await begin('Capable')
     await type('Look at @plnjs')
-    await rows().filter({ hasText: 'planets.js' }).first().waitFor()
-    await press('Enter')
+    await accept('planets.js')
     await chips().filter({ hasText: 'planets.js' }).waitFor()
     await type('and say why.')
     await isWritten('Look at planets.js and say why.')
@@ -83,8 +88,7 @@ describe('the composer', () => {
   it("links what an agent can't embed, and reports that it doesn't support images", async () => {
     await begin('Plain')
     await type('@server.js')
-    await rows().filter({ hasText: 'server.js' }).first().waitFor()
-    await press('Tab')
+    await accept('server.js', 'Tab')
     await chips().waitFor()
     await type('please')
     await pasteImage(conversation.frame, 20, 20)
@@ -133,8 +137,7 @@ describe('the composer', () => {
       await dropFile(conversation.frame, `file://${folder}/wide.bmp`)
       await attached().getByRole('img').waitFor()
       await type('@photo.heic')
-      await conversation.frame.getByRole('option', { name: /photo\.heic/ }).waitFor()
-      await press('Enter')
+      await accept('photo.heic')
       const alert = conversation.frame.getByRole('alert')
       await alert.getByText("Models can't read photo.heic. Convert it to PNG or JPEG.").waitFor()
       await attached().filter({ hasText: 'photo.heic' }).waitFor()
@@ -265,8 +268,7 @@ describe('the composer', () => {
       await conversation.composer.focus()
       await type(draft)
       if (draft !== '') {
-        await rows().filter({ hasText: 'planets.js' }).first().waitFor()
-        await press('Enter')
+        await accept('planets.js')
         await chips().filter({ hasText: 'planets.js' }).waitFor()
       }
       const written = await conversation.composerText()
@@ -301,9 +303,7 @@ describe('the composer', () => {
       await begin('Capable')
       const choose = async (typed: string, name: string) => {
         await type(typed)
-        await rows().filter({ hasText: name }).first().waitFor()
-        assert.equal(await rows().first().locator('.mention-name').textContent(), name)
-        await press('Enter')
+        await accept(name)
       }
       const dialog = workbench.page.getByRole('dialog')
       const answer = async (button: string) => {
@@ -378,8 +378,7 @@ describe('the composer', () => {
       const dialog = workbench.page.getByRole('dialog')
       const mention = async (name: string, button: string) => {
         await type(`@${name}`)
-        await rows().filter({ hasText: name }).first().waitFor()
-        await press('Enter')
+        await accept(name)
         await dialog.getByText("Add a file outside this session's folders?").waitFor()
         if (name === 'moons.md') await dialog.getByText('pl‹U+202E›an.md').waitFor()
         await dialog.getByRole('button', { name: button }).click()
@@ -532,8 +531,7 @@ describe('the composer', () => {
     await pasteImage(conversation.frame, 30, 30)
     await attached().getByRole('img').waitFor()
     await type('about @planets.js')
-    await rows().filter({ hasText: 'planets.js' }).first().waitFor()
-    await press('Enter')
+    await accept('planets.js')
     await chips().waitFor()
     await type('again')
     const kept = () => storedDrafts(vscode.root).includes('again')

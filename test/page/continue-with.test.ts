@@ -69,7 +69,8 @@ describe('a conversation that goes on with another agent', () => {
     await conversation.send('[[say The color is teal.]] [[gate]]')
     await conversation.button(/^Stop/).waitFor()
     const back = conversation.button(/^Go Back to/)
-    assert.equal(await back.count(), 0, 'while a turn runs')
+    // not while a turn runs
+    await back.waitFor({ state: 'detached' })
     openGate(vscode.root, 'Other')
     await back.filter({ hasText: 'Go Back to Fixture' }).click()
     await line('Fixture').waitFor()

@@ -95,7 +95,10 @@ describe('the default options of an agent', () => {
     ])
     for (const name of ['Mode: Plan', 'Model: Large', 'Effort: High'])
       await conversation.button(name).waitFor()
-    const said = conversation.text("First has no option “tone”, so your default for it isn't used.")
+    const said = conversation.frame.getByText(
+      "First has no option “tone”, so your default for it isn't used.",
+    )
+    await said.first().waitFor()
     assert.equal(await said.count(), 1)
   })
 

@@ -115,7 +115,10 @@ describe('editing a prompt where it is', () => {
     await editor().focus()
     await editor().press('Escape')
     await editor().waitFor({ state: 'detached' })
-    await waitFor('the edit to be forgotten', () => !storedDrafts(vscode.root).includes(' and more'))
+    await waitFor('the edit to be forgotten', () => {
+      const stored = storedDrafts(vscode.root)
+      return stored !== '' && !stored.includes(' and more')
+    })
     await workbench.reload()
     conversation = await ConversationPage.find(workbench)
     await prompt('second').waitFor()
@@ -151,14 +154,14 @@ describe('editing a prompt where it is', () => {
       .waitFor()
     await keyboard.press('Escape')
     await conversation.waitForFocus(conversation.composer)
-    assert.equal(await editor().count(), 0)
+    await editor().waitFor({ state: 'detached' })
 
     await keyboard.press('ArrowUp')
     await conversation.waitForFocus(editor())
     await keyboard.press('ArrowUp')
     await conversation.waitForFocus(conversation.composer)
     await conversation.composer.filter({ hasText: /second$/ }).waitFor()
-    assert.equal(await editor().count(), 0)
+    await editor().waitFor({ state: 'detached' })
     await keyboard.press('ArrowUp')
     await conversation.composer.filter({ hasText: /first$/ }).waitFor()
   })
@@ -179,6 +182,8 @@ describe('editing a prompt where it is', () => {
       else await conversation.button(/^Stop and Send/).click()
       await conversation.agentMessage(`edited by ${how}`).waitFor()
       await editor().waitFor({ state: 'detached' })
+      // otherwise the next prompt would be queued behind this turn
+      await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
     }
   })
 

@@ -184,6 +184,8 @@ describe('elicitations', () => {
     await palette.waitFor()
     await workbench.pick('Answer')
     const input = workbench.paletteInput
+    // until then, it's the input of the list before
+    await workbench.palette.getByText('Organization').first().waitFor()
     await input.fill('x')
     await workbench.palette.getByText(/at least 2/).waitFor()
     await input.fill('Engines')

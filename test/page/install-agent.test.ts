@@ -156,11 +156,8 @@ describe('installing an agent', () => {
     await installed()
     await conversation.waitForAgent('Codex')
     await conversation.waitForPhase('ready')
-    const files = () =>
-      readdirSync(vscode.root.userData, { recursive: true, encoding: 'utf8' }).filter(
-        file => file.includes('codex-acp') && file.endsWith('agent.mjs'),
-      )
-    assert.notDeepEqual(files(), [])
+    const installedFiles = join(vscode.root.userData, 'User/globalStorage/parley.parley/agents/codex-acp')
+    assert.ok(existsSync(installedFiles))
     await workbench.runAndPick('Parley: Remove Agent…', 'Codex')
     await workbench.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     // its session is open
@@ -168,7 +165,7 @@ describe('installing an agent', () => {
     await workbench.notification(told).waitFor()
     await workbench.reload()
     await ConversationPage.open(workbench)
-    await waitFor('end of all files', () => files().length === 0)
+    await waitFor('end of all files', () => !existsSync(installedFiles))
   })
 })
 

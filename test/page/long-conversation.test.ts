@@ -55,7 +55,10 @@ describe('a long conversation opened from History', () => {
     const conversation = await choose(workbench)
     await conversation.agentMessage('Answer 150').waitFor()
     await conversation.waitForPhase('ready')
-    const snapshots = await conversation.frame.evaluate<Snapshot[]>('window.snapshots')
+    const snapshots = await waitFor('the whole conversation', async () => {
+      const all = await conversation.frame.evaluate<Snapshot[]>('window.snapshots')
+      return all.length > 1 && all
+    })
     const [end, whole] = snapshots
     assert.equal(end?.more, true, JSON.stringify(snapshots))
     assert.equal(end.leavesHistory, true, 'drawn in the frame in which History goes')

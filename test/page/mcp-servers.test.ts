@@ -76,8 +76,12 @@ describe('MCP Servers', () => {
       .getByText(/isn't valid JSON/)
       .waitFor()
     // clock, mine and the editor's own
-    assert.equal(await session.getByText('Passed to the agent', { exact: true }).count(), 3)
-    assert.equal(await session.getByText('Not passed to the agent').count(), 3)
+    const passed = session.getByText('Passed to the agent', { exact: true })
+    const others = session.getByText('Not passed to the agent')
+    await waitFor(
+      'three servers of each',
+      async () => (await passed.count()) === 3 && (await others.count()) === 3,
+    )
     await workbench.screenshot('mcp-servers')
   })
 

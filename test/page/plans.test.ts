@@ -112,7 +112,7 @@ describe('a plan that an agent presents', () => {
     )
     // what the user was writing stays
     await waitFor('the draft', async () => (await conversation.composerText()).trim() === 'Something else')
-    assert.equal(await chips().count(), 0)
+    await waitFor('no chips', async () => (await chips().count()) === 0)
   })
 
   it('says that it was answered in the conversation, and the next one is another document', async () => {

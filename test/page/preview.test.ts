@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
@@ -45,7 +45,9 @@ describe('the saved conversation after a reload', () => {
   const folder = () => join(vscode.root.directory, 'user-data/User/globalStorage/parley.parley/previews')
   const stored = () => {
     try {
-      return readdirSync(folder()).filter(name => name.endsWith('.json'))
+      return readdirSync(folder())
+        .filter(name => name.endsWith('.json'))
+        .map(name => readFileSync(join(folder(), name), 'utf8'))
     } catch {
       return []
     }
@@ -60,7 +62,7 @@ describe('the saved conversation after a reload', () => {
       '[[title Planets]] [[think]] [[flood 60]] [[say <script>bad</script> Mercury **is** hot.]]',
     )
     await page.agentMessage('Mercury').waitFor()
-    await waitFor('a stored preview', () => stored().length === 1)
+    await waitFor('a stored preview', () => stored().some(text => text.includes('Mercury')))
 
     await workbench.page.context().addInitScript(recordTakeover)
     await workbench.reload()

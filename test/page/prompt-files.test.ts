@@ -39,6 +39,7 @@ describe('prompt files', () => {
   const isWritten = (text: string) =>
     waitFor(`“${text}” in the composer`, async () => (await conversation.composerText()) === text)
   const commands = () => conversation.frame.getByRole('listbox', { name: 'Commands' }).getByRole('option')
+  const selected = () => conversation.frame.locator('[aria-selected="true"]')
   const sent = (count: number) => waitFor(`prompt ${count}`, () => prompts()[count - 1])
   const begin = async () => {
     workbench = await vscode.sharedWindow()
@@ -71,6 +72,7 @@ describe('prompt files', () => {
       (await row.getAttribute('title')) ?? '',
       /create-form\.prompt\.md\nNot applied by agents: model/,
     )
+    await row.and(selected()).waitFor()
     await press('Enter')
     await isWritten('/create-form ')
     await conversation.frame.locator('.composer-hint', { hasText: 'name=…' }).waitFor()
@@ -162,7 +164,7 @@ describe('prompt files', () => {
 
       const count = prompts().length
       await type('user:com')
-      await commands().filter({ hasText: '/user:command-0' }).waitFor()
+      await commands().filter({ hasText: '/user:command-0' }).and(selected()).waitFor()
       await press('Enter')
       await press('Enter')
       assert.deepEqual(await sent(count + 1), [{ type: 'text', text: 'The file of the user' }])

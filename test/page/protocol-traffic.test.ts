@@ -173,9 +173,9 @@ describe('the protocol traffic', () => {
       .first()
       .waitFor()
     await waitFor('only errors', async () => (await rows(frame, 'initialize').count()) === 0)
-    const count = await list(frame).getByRole('option').count()
     await frame.getByRole('button', { name: 'Pause Recording' }).click()
     await frame.getByText(/recording is paused/).waitFor()
+    const count = await list(frame).getByRole('option').count()
 
     const file = path.join(vscode.root.directory, 'exported.jsonl')
     await workbench.host.call('willPick', file)

@@ -133,7 +133,7 @@ describe('going back in a conversation, with an agent that can forget', () => {
     await conversation.button('Undo Restore').click()
     await holds(BOTH)
     await prompt('second').waitFor()
-    assert.equal(await conversation.composerText(), '')
+    await waitFor('an empty input', async () => (await conversation.composerText()) === '')
   })
 
   it('is as with other agents if the fork fails, and with a version that was never measured', async () => {
@@ -143,6 +143,8 @@ describe('going back in a conversation, with an agent that can forget', () => {
       await holds(FIRST)
       await conversation.button(/entries set aside/).waitFor()
       await gone('second')
+      // it's there before the text is deleted
+      await waitFor('the prompt', async () => (await conversation.composerText()).endsWith('second'))
       await conversation.composer.fill('')
       await conversation.frame.getByText('Your next prompt tells the agent to disregard it').waitFor()
       await conversation.runTurn('[[say else]] third')

@@ -58,7 +58,7 @@ describe('a prompt for the running turn', () => {
     await conversation.button(/^Stop/).waitFor({ state: 'detached' })
     assert.deepEqual(textsOf('Steerable', '_session/steering'), ['Use tabs', 'And no semicolons', 'Later'])
     assert.equal(textsOf('Steerable', 'session/prompt').length, 1)
-    assert.equal((await notes()).length, 3)
+    await waitFor('all three where they were sent', async () => (await notes()).length === 3)
   })
 
   it('is in the queue with the reason if the agent fails, and is sent after the turn', async () => {
@@ -67,7 +67,7 @@ describe('a prompt for the running turn', () => {
     await press('Control+Enter')
     await conversation.frame.getByText('The model sees no images').waitFor()
     await waitFor('the prompt in the queue', async () => (await queued())[0]?.startsWith('Look'))
-    assert.deepEqual(await notes(), [])
+    await waitFor('the prompt nowhere else', async () => (await notes()).length === 0)
     openGate(vscode.root, 'Steerable')
     await waitFor('the prompt', () => textsOf('Steerable', 'session/prompt').at(-1)?.startsWith('Look'))
     await conversation.frame.locator('.queue').waitFor({ state: 'detached' })

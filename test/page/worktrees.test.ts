@@ -126,6 +126,8 @@ describe('the worktrees of several sessions', () => {
     const conversation = await ConversationPage.startSession(window, 'Fixture')
     await window.runCommand('Parley: New Session in Worktree…')
     await window.pick('Current commit')
+    // until then, it's the input of the list before
+    await window.palette.getByText('Worktree name.').waitFor()
     await window.paletteInput.fill(name)
     await window.paletteInput.press('Enter')
     await conversation.button(`Worktree ${name} (parley/${name})…`).waitFor()

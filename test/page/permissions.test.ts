@@ -63,6 +63,29 @@ describe('permission requests', () => {
     await leadsTo(conversation, /allowed by your rule/, 'Open Workspace Settings', 'echo')
   })
 
+  it('are complete when they appear: nothing loads later that moves their buttons', async () => {
+    // a page that has drawn no diff yet
+    workbench = await vscode.open()
+    const conversation = await ConversationPage.startSession(workbench, 'Demo Agent')
+    const { frame } = conversation
+    await frame.evaluate(`(() => {
+      window.heights = []
+      const look = () => {
+        const box = document.querySelector('.permission.first')
+        if (box) window.heights.push(Math.round(box.getBoundingClientRect().height))
+        requestAnimationFrame(look)
+      }
+      look()
+    })()`)
+    // the rules say nothing about it
+    await conversation.send('/edit package.json')
+    await conversation.permission.locator('.diff-line').first().waitFor()
+    await conversation.waitForFocus(conversation.permission.getByRole('button', { name: 'Allow once' }))
+    const heights = await frame.evaluate<number[]>('window.heights')
+    assert.equal(new Set(heights).size, 1, heights.join())
+    await conversation.permission.getByRole('button', { name: 'Reject', exact: true }).click()
+  })
+
   it("don't move what is below them when they are answered, until the agent's next output fills the space", async () => {
     await workbench.setSideBarWidth(300)
     for (const long of [false, true]) {
@@ -94,12 +117,13 @@ describe('permission requests', () => {
       // the next turn begins below the last row
       await conversation.send('[[say And again.]]')
       await conversation.agentMessage('And again.').waitFor()
-      const gap = await frame.evaluate<number>(`(() => {
-        const rows = [...document.querySelectorAll('.transcript .row')]
-        const { bottom } = rows.at(-1).getBoundingClientRect()
-        return document.querySelector('.list-footer').getBoundingClientRect().top - bottom
-      })()`)
-      assert.ok(gap < 4, `${gap}`)
+      const gap = () =>
+        frame.evaluate<number>(`(() => {
+          const rows = [...document.querySelectorAll('.transcript .row')]
+          const { bottom } = rows.at(-1).getBoundingClientRect()
+          return document.querySelector('.list-footer').getBoundingClientRect().top - bottom
+        })()`)
+      await waitFor('no gap below the last row', async () => (await gap()) < 4)
     }
   })
 

@@ -60,10 +60,10 @@ describe('the walkthrough', () => {
     await conversation.waitForAgent('Demo Agent')
     await conversation.waitForPhase('ready')
     await conversation.send('/edit planets.js')
-    await conversation.permission
-      .getByRole('button', { name: /^Allow/ })
-      .first()
-      .click()
+    // the question takes the focus once it's in its place
+    const allow = conversation.permission.getByRole('button', { name: 'Allow once' })
+    await conversation.waitForFocus(allow)
+    await allow.click()
     await conversation.text('The change is written').waitFor()
     await isDone('Send a prompt').waitFor()
     await isDone('Decide what the agent may do').waitFor()

@@ -47,6 +47,9 @@ const MAX_COMPARED_AT_ONCE = 100_000
 
 /** The module that compares, loaded with the first visible change. */
 let loaded: typeof import('./diff.ts') | undefined
+export async function loadComparison(): Promise<void> {
+  loaded = await import('./diff.ts')
+}
 /** `null`: not compared yet */
 type Soon = FileDiff | null | undefined
 const known = new WeakMap<FileChange, Signal<Soon>>()
@@ -71,11 +74,8 @@ function compare(diff: Signal<Soon>, change: FileChange, patch: string | undefin
     diff.value = diffOf(change, patch)
   }
   if (!loaded) {
-    import('./diff.ts').then(
-      module => {
-        loaded = module
-        compare(diff, change, patch, atOnce)
-      },
+    loadComparison().then(
+      () => compare(diff, change, patch, atOnce),
       // unlikely, since the page itself came from the same folder; then there are no counts, and the diff opens in an editor
       () => undefined,
     )

@@ -8,13 +8,21 @@ export function LoadingPart() {
   return <span class={LOADING_PART} hidden />
 }
 
+/** Once `preload` resolves, the component is drawn at once. */
+type LazyComponent<P> = FunctionComponent<P> & { preload: () => Promise<void> }
+
 /**
  * A component that is loaded when it's first rendered; until then, its place is empty. If loading fails, the place shows an error, and
  * loading is retried when the user asks or when the component is rendered elsewhere.
  */
-export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
+export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>): LazyComponent<P> {
   let Loaded: FunctionComponent<P> | undefined
-  return function Lazy(props: P) {
+  const preload = async () => {
+    Loaded = await load()
+  }
+  return Object.assign(Lazy, { preload })
+
+  function Lazy(props: P) {
     const [step, setStep] = useState<'loading' | 'loaded' | 'failed'>('loading')
     useEffect(() => {
       if (step !== 'loading') return
@@ -23,9 +31,8 @@ export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>
         return
       }
       let gone = false
-      void load().then(
-        component => {
-          Loaded = component
+      void preload().then(
+        () => {
           if (!gone) setStep('loaded')
         },
         () => {

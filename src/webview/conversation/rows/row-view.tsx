@@ -7,6 +7,7 @@ import { MarkdownBlockView } from '../../markdown/view.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { lazy, lazyWithStyles } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
+import { loadDiffs } from '../entries/change.tsx'
 import { ContentBlockView } from '../entries/content.tsx'
 import { Run, Thought } from '../entries/line.tsx'
 import { Compaction, Notice, TurnEnd, Unknown } from '../entries/notices.tsx'
@@ -24,8 +25,12 @@ import {
 } from '../row.ts'
 import { blocksOf, type EntrySlot } from '../slot.ts'
 
-/** Loading begins with the first turn (see `main.tsx`), so that a request doesn't wait for it. */
-export const loadPermission = () => import('../entries/permission.tsx')
+/**
+ * Loading begins with the first turn (see `main.tsx`), so that a request doesn't wait for it. With what draws a diff: if a request grew
+ * a moment after it appeared, its buttons would move away from the pointer.
+ */
+export const loadPermission = () =>
+  Promise.all([import('../entries/permission.tsx'), loadDiffs()]).then(([module]) => module)
 const Permission = lazy(() => loadPermission().then(module => module.Permission))
 /** Loaded on demand, since few conversations contain them. */
 const Subagent = lazy(() => import('../entries/subagent.tsx').then(module => module.Subagent))

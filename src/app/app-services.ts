@@ -6,6 +6,7 @@ import { createProcessScope } from './process-scope.ts'
 import { createSessionWindow } from './session-window.ts'
 import { createSessionsScope } from './sessions-scope.ts'
 import { createWindowScope } from './window-scope.ts'
+import { createWindowViews } from './window-views.ts'
 import { settingOf } from './workbench.ts'
 
 export type AppServices = ReturnType<typeof createAppServices>
@@ -18,17 +19,18 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   const served = createSessionWindow(platform, surfaces, process, scope())
   const sessions = createSessionsScope(process, served, scope())
   const shared = { ...process, ...served, ...sessions }
-  const window = createWindowScope(platform, surfaces, shared, scope())
+  const window = { ...shared, ...createWindowScope(platform, surfaces, shared, scope()) }
+  const views = createWindowViews(platform, window, scope())
   // Disposed first, in reverse order: nothing that ends with the window may reach an agent that continues.
   own.add(sessions.hosted)
-  return { ...shared, ...window }
+  return { ...window, ...views }
 }
 
 /** As long as each window has its own process, the window answers for the user. */
 function processPlatform(platform: Platform): ProcessPlatform {
-  const { fileInExtension, log, secrets, storage, workbench } = platform
+  const { fileInExtension, log, network, secrets, storage, workbench } = platform
   return {
-    ...{ fileInExtension, log, secrets, storage },
+    ...{ fileInExtension, log, network, secrets, storage },
     setting: name => settingOf(workbench, name),
     onDidChangeSetting: workbench.settings.onDidChange,
     warn: workbench.dialogs.warn,

@@ -68,10 +68,11 @@ export interface Platform {
 }
 
 /** The settings that are used for all windows at once. */
-type SharedSetting = 'history.maximumAge' | 'history.maximumSize' | 'maximumFrameSize'
+type SharedSetting = 'agentRegistry' | 'history.maximumAge' | 'history.maximumSize' | 'maximumFrameSize'
 
 /** What the process scope gets, which windows can share: nothing of one window. */
-export interface ProcessPlatform extends Pick<Platform, 'fileInExtension' | 'log' | 'secrets' | 'storage'> {
+export interface ProcessPlatform
+  extends Pick<Platform, 'fileInExtension' | 'log' | 'network' | 'secrets' | 'storage'> {
   setting<N extends SharedSetting>(name: N): SettingValue<N>
   onDidChangeSetting(name: SharedSetting, listener: () => void): Disposable
   /** Tells the user something, in whichever window. Resolves to the chosen button. */

@@ -18,7 +18,6 @@ import {
 import { limitSettings } from './commands/limit-command.ts'
 import { composerServices } from './conversation/conversation-services.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
-import { ProtocolRecorder } from './inspector/protocol-recorder.ts'
 import type { Platform } from './platform.ts'
 import type { ProcessScope } from './process-scope.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
@@ -39,15 +38,11 @@ export function createSessionWindow(
   own: DisposableStore,
 ) {
   const { workbench, storage, log, secrets } = platform
-  const { conversations, guard, records } = process
+  const { conversations } = process
   const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders, () =>
     accountFolders(platform.settings),
   )
-  const agentServices = createAgentServices({
-    ...{ platform, own, protectedFiles, guard },
-    lastName: agentId => records.agent(agentId)?.name,
-    windows: process.windowRows,
-  })
+  const agentServices = createAgentServices({ platform, process, protectedFiles, own })
   const composer = composerServices(storage, conversations, own)
   /** resolves when this window has taken over the turns of an earlier one */
   const agentsBack = deferred()
@@ -61,17 +56,16 @@ export function createSessionWindow(
       switches: agentServices.mcpSwitches,
       onDidChangeNames: listener => workbench.settings.onDidChange('editorTools', listener),
       guard: roots => new PathGuard(roots),
-      bridge: server => agentServices.bridges.bridge(server),
+      bridge: server => process.bridges.bridge(server),
       version: platform.version,
       secrets,
       log,
     }),
   )
-  const recorder = new ProtocolRecorder(secrets)
   return {
     ...agentServices,
     ...composer,
-    ...{ agentsBack, editorTools, files, recorder, tracker, views },
+    ...{ agentsBack, editorTools, files, tracker, views },
     workspace: platform.workspaceIdentity,
     /** The content of what prompts refer to. */
     sources: workbench.context.sources,
@@ -90,8 +84,8 @@ export function createSessionWindow(
     /** How long agents of this window go on without it. */
     keepAgents: () => settingOf(workbench, 'keepAgentsRunning'),
     agentLog: (agentId: string) => platform.logs.logger(agentId, agentServices.nameOf(agentId)),
-    connectOptions: (startProcess: Parameters<typeof connectOptions>[4]) =>
-      connectOptions(platform, recorder, guard, agentServices, startProcess),
+    connectOptions: (startProcess: Parameters<typeof connectOptions>[3]) =>
+      connectOptions(platform, process, agentServices, startProcess),
     /** The options of a new session. */
     startOptions: async (agentId: string) => ({
       defaults: await agentServices.defaultOptionsOf(agentId),

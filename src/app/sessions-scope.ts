@@ -1,8 +1,11 @@
 import { startAgent } from '../acp/start-agent.ts'
 import { startInstalled } from '../agents/registry/installed-agents.ts'
 import type { DisposableStore } from '../common/disposable.ts'
+import { SessionListing } from '../history/session-listing.ts'
 import { AgentClients } from '../sessions/agent-client.ts'
+import { HistoryList } from '../sessions/listing/history-list.ts'
 import { SessionDeleter } from '../sessions/listing/session-deleter.ts'
+import { restoreNeeded, SessionDeletions } from '../sessions/listing/session-deletions.ts'
 import { SessionOrganizer } from '../sessions/listing/session-organizer.ts'
 import { PromptQueues } from '../sessions/prompt-queues.ts'
 import { AgentRunners } from '../sessions/runners/agent-runners.ts'
@@ -13,6 +16,7 @@ import { SessionManager } from '../sessions/session-manager.ts'
 import { SessionStarter } from '../sessions/session-starter.ts'
 import { Accounts } from '../sessions/sign-in/accounts.ts'
 import { applyProviders } from './commands/provider-commands.ts'
+import { Comparisons } from './compare/comparisons.ts'
 import type { ProcessScope } from './process-scope.ts'
 import type { SessionWindow } from './session-window.ts'
 
@@ -20,7 +24,7 @@ export type SessionsScope = ReturnType<typeof createSessionsScope>
 
 /** Creates the open sessions and their agents. What they need from the editor is in `window`. */
 export function createSessionsScope(
-  { guard, hosts, leases, log, records, transcripts }: ProcessScope,
+  { guard, hosts, installed, leases, log, records, secrets, transcripts }: ProcessScope,
   window: SessionWindow,
   own: DisposableStore,
 ) {
@@ -61,7 +65,7 @@ export function createSessionsScope(
     new AgentRunners({
       agents,
       lastName: agentId => records.agent(agentId)?.name,
-      start: startInstalled(startAgent, window.installed, log),
+      start: startInstalled(startAgent, installed, log),
       prepare: applyProviders(providers, window.agentLog),
       client: clients.of,
       // a project's environment doesn't reach an agent on a server
@@ -107,5 +111,25 @@ export function createSessionsScope(
   const deleter = own.add(
     new SessionDeleter({ manager, held, runner: runners.get, records, transcripts, queues }),
   )
-  return { accounts, deleter, held, hosted, manager, organizer, queues, runners, saved, starter }
+  const deletions = own.add(new SessionDeletions())
+  own.add(restoreNeeded(deletions, manager))
+  const history = own.add(
+    new HistoryList({
+      ...{ agents, runners, manager, records, organizer, deletions },
+      savedKeys: () => transcripts.keys(),
+      listingOf: agent => new SessionListing(agent, { archived: 'include' }),
+    }),
+  )
+  own.add(accounts.onDidSign(() => void history.refresh()))
+  const comparisons = own.add(
+    new Comparisons({
+      ...{ manager, drafts: window.drafts, store: window.views },
+      onDidDelete: transcripts.onDidDelete,
+      redact: text => secrets.redact(text),
+    }),
+  )
+  return {
+    ...{ accounts, comparisons, deleter, deletions, held, history, hosted, manager, organizer },
+    ...{ queues, runners, saved, starter },
+  }
 }

@@ -1,183 +1,79 @@
-import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { ConnectOptions } from '../../acp/agent.ts'
 import type { AgentCapabilities } from '../../acp/model.ts'
-import { AgentHosts } from '../../acp/start-hosted.ts'
-import { AgentCatalog, type CatalogAgent } from '../../agents/agent-catalog.ts'
-import type { DefaultOptions, SystemPrompt } from '../../agents/definition.ts'
-import { withNetworkSettings } from '../../agents/environment.ts'
-import { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
+import { AgentCatalog } from '../../agents/agent-catalog.ts'
 import { demoAgent } from '../../agents/presets.ts'
 import { ProjectEnvironments } from '../../agents/project-environment/project-environments.ts'
-import { AgentIcons } from '../../agents/registry/agent-icons.ts'
 import { InstallManager } from '../../agents/registry/install-manager.ts'
-import { InstalledAgents } from '../../agents/registry/installed-agents.ts'
-import { RegistryClient } from '../../agents/registry/registry-client.ts'
 import { configuredLaunch, launchFingerprint } from '../../agents/resolve-launch.ts'
 import { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import { withTimeout } from '../../common/async.ts'
-import type { Disposable } from '../../common/disposable.ts'
+import type { DisposableStore } from '../../common/disposable.ts'
 import { SEARCH_PROJECT_MS } from '../../common/limits.ts'
 import { plainMessage } from '../../common/plain-message.ts'
-import type { ProcessGuard } from '../../common/processes/process-guard.ts'
-import { OFFICIAL_REGISTRY, type ProtocolChoice } from '../../common/settings.ts'
 import { visible } from '../../common/visible.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
-import type { Windows } from '../../history/windows.ts'
-import { PermissionRules, type RuleConsent } from '../../sessions/permission-rules/permission-rules.ts'
-import type { AgentDirectory } from '../../sessions/ports.ts'
+import { PermissionRules } from '../../sessions/permission-rules/permission-rules.ts'
 import { ProviderConfigs } from '../../sessions/sign-in/provider-configs.ts'
 import { type AskVariable, SignInValues } from '../../sessions/sign-in/sign-in-values.ts'
 import { sentence } from '../cards/card-content.ts'
 import { CheckedSecrets } from '../checked-secrets.ts'
 import { CommandId } from '../ids.ts'
-import type { ProtocolRecorder } from '../inspector/protocol-recorder.ts'
-import { createMcpServices, type McpServices } from '../mcp/mcp-services.ts'
-import type { Platform, ProcessPlatform } from '../platform.ts'
+import { createMcpServices } from '../mcp/mcp-services.ts'
+import type { Platform } from '../platform.ts'
+import type { ProcessScope } from '../process-scope.ts'
 import { ruleConsent } from '../rule-settings.ts'
 import { type Dialogs, settingOf, type Workbench } from '../workbench.ts'
 import { AgentDefaults } from './agent-defaults.ts'
 import { agentDirectory } from './agent-directory.ts'
 import { AgentEnvironments } from './agent-environments.ts'
 import { installConfirmation } from './install-confirmation.ts'
-import { type LaunchConsent, launchConsent } from './launch-consent.ts'
+import { launchConsent } from './launch-consent.ts'
+import { MiB } from './machine-agents.ts'
 
 interface AgentServicesOptions {
   platform: Platform
-  guard: ProcessGuard
-  windows: Windows
-  /** The name that an agent had when it was used last. */
-  lastName: (agentId: string) => string | undefined
+  process: ProcessScope
   /** Files that no permission rule lets an agent change. */
   protectedFiles: ProtectedFiles
-  own: { add<T extends Disposable>(item: T): T }
+  own: DisposableStore
 }
 
-export interface AgentServices extends McpServices {
-  installed: InstalledAgents
-  installs: InstallManager
-  /** The agents of the catalog, with how they start. */
-  definitions: () => readonly CatalogAgent[]
-  agents: AgentDirectory
-  rules: PermissionRules
-  ruleConsent: RuleConsent
-  consent: LaunchConsent
-  signInValues: SignInValues
-  providers: ProviderConfigs
-  nameOf: (agentId: string) => string
-  /** Whether the search for agents has found what the user's terminal would find. */
-  isSearchSure: () => boolean
-  /** Identifies the agent's configured start, which an update of the agent also changes. */
-  configuredStart: (agentId: string) => string | undefined
-  /** The protocol version in the agent's settings, if any. */
-  protocolOf: (agentId: string) => ProtocolChoice | undefined
-  /** Additional instructions for the agent: the user's, or the workspace's if the user allows them. */
-  systemPromptOf: (agentId: string, can: AgentCapabilities) => Promise<SystemPrompt | undefined>
-  /** The initial options of the agent's new sessions: the user's, or the workspace's if the user allows them. */
-  defaultOptionsOf: (agentId: string) => Promise<DefaultOptions>
-  agentDefaults: AgentDefaults
-  environments: AgentEnvironments
-  /** The environments that the projects of folders add to that of the login shell. */
-  projects: ProjectEnvironments
-}
+export type AgentServices = ReturnType<typeof createAgentServices>
 
-/** `undefined` if the user turned the registry off. */
-function registryUrl(workbench: Workbench): string | undefined {
-  const url = settingOf(workbench, 'agentRegistry').trim()
-  return url === '' ? undefined : url
-}
-
-/** VS Code's own `fetch` obeys its proxy settings and the system's certificates, but not `http.proxyStrictSSL`. */
-function fetchAsSet(network: Platform['network']): typeof fetch {
-  return async (input, init) => {
-    const address = String(input)
-    if (network().strictSSL !== false || !address.startsWith('https:')) return fetch(input, init)
-    const { lenientFetch } = await import('../../agents/registry/lenient-fetch.ts')
-    return lenientFetch(address, init)
-  }
-}
-
-/** Provides the agents of the settings and the machine, with the MCP servers for their sessions. */
-export function createAgentServices(options: AgentServicesOptions): AgentServices {
-  const { platform, protectedFiles, windows, own } = options
+/** Creates the agents of a workspace: what its settings, its trust and its folders make of the agents and MCP servers of the machine. */
+export function createAgentServices({ platform, process, protectedFiles, own }: AgentServicesOptions) {
   const { workbench, storage, log, logs, secrets, settings, trust, network } = platform
+  const { environment, guard, icons, installed, records } = process
   const { dialogs } = workbench
+  const trusted = () => trust.trusted
   const secretStore = new CheckedSecrets(platform.secretStore, storage.global, dialogs, log)
-  const registryAddress = () => registryUrl(workbench)
-  const fetch = fetchAsSet(network)
-  const environment = own.add(new LaunchEnvironmentSource({ log }))
+  /** The environments that the projects of folders add to that of the login shell. */
   const projects = own.add(
     new ProjectEnvironments({
       base: () => environment.get(),
-      isOn: () => trust.trusted && settingOf(workbench, 'projectEnvironment'),
+      isOn: () => trusted() && settingOf(workbench, 'projectEnvironment'),
       python: platform.selectedPython,
-      guard: options.guard,
-      log,
+      ...{ guard, log },
     }),
   )
   const environments = own.add(new AgentEnvironments(projects))
-  const installed = own.add(new InstalledAgents(path.join(storage.globalFolder, 'agents'), windows, log))
-  const registry = new RegistryClient({
-    url: registryAddress,
-    directory: storage.globalFolder,
-    bundled: async () => {
-      if (registryAddress() !== OFFICIAL_REGISTRY) return '{"agents":[]}'
-      return readFile(platform.fileInExtension('media', 'registry.json'), 'utf8')
-    },
-    fetch,
-    log,
-  })
-  const icons = own.add(
-    new AgentIcons({
-      directory: storage.globalFolder,
-      bundledFile: platform.fileInExtension('dist', 'agent-icons.json'),
-      registryUrl: registryAddress,
-      fetch,
-      log,
-    }),
-  )
-  const installs = own.add(
-    new InstallManager({
-      registry,
-      onDidChangeNetwork: platform.onDidChangeNetwork,
-      installed,
-      icons,
-      installer: async () => {
-        const { AgentInstaller } = await import('../../agents/registry/agent-installer.ts')
-        return new AgentInstaller({
-          environment: async ({ fresh } = { fresh: false }) => {
-            if (fresh) environment.refresh()
-            const { env, platform } = await environment.get()
-            return { env: withNetworkSettings(env, network()), platform }
-          },
-          guard: options.guard,
-          ...{ installed, log },
-          fetch,
-        })
-      },
-      confirmation: installConfirmation(dialogs),
-      trusted: () => trust.trusted,
-      log,
-    }),
-  )
+  const { onDidChangeNetwork } = platform
+  const confirmation = installConfirmation(dialogs)
+  const installs = own.add(new InstallManager({ ...process, onDidChangeNetwork, confirmation, trusted }))
   const searched = () => workbench.folders[0]?.path ?? homedir()
   const catalog = own.add(
     new AgentCatalog({
-      installed,
-      icons,
-      settings,
+      ...{ installed, icons, settings, trust, log },
       environment: {
         current: () => environment.current(),
         get: async () =>
           (await withTimeout(projects.in(searched()), SEARCH_PROJECT_MS)) ?? (await environment.get()),
         refresh: () => environment.refresh(),
       },
-      trust,
       lastUsed: platform.lastUsedAgent,
       demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.js')),
-      log,
     }),
   )
   own.add(
@@ -187,86 +83,65 @@ export function createAgentServices(options: AgentServicesOptions): AgentService
         void catalog.searchAgain()
     }),
   )
-  const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? options.lastName(agentId) ?? agentId
+  const nameOf = (agentId: string) => catalog.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId
   const launchOf = (agentId: string) => {
     const definition = catalog.get(agentId)
     return definition && launchFingerprint(definition)
   }
-  const providers = new ProviderConfigs(secretStore, launchOf, secrets)
   const signInValues = new SignInValues(secretStore, launchOf, askVariable(dialogs, nameOf), secrets)
-  const launches = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
+  const consent = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
   const mcpServices = createMcpServices({
-    ...{ platform, own, environment, secretStore, fetch },
+    ...{ ...process, platform, own, secretStore },
     environmentIn: folder => projects.in(folder ?? searched()),
-    allow: launches.mcpServers,
-    guard: options.guard,
+    allow: consent.mcpServers,
   })
-  const consent = ruleConsent(dialogs, platform.ruleSettings, storage.workspace)
+  const { inputs, mcp } = mcpServices
+  const rulesConsent = ruleConsent(dialogs, platform.ruleSettings, storage.workspace)
+  const accountOf = (agentId: string) => catalog.get(agentId)?.account?.of
   const rules = own.add(
-    new PermissionRules({
-      settings,
-      trusted: () => trust.trusted,
-      log,
-      consent,
-      protectedFiles,
-      accountOf: agentId => catalog.get(agentId)?.account?.of,
-    }),
+    new PermissionRules({ settings, trusted, log, consent: rulesConsent, protectedFiles, accountOf }),
   )
-  const agents = agentDirectory({
-    folders: () => workbench.folders,
-    consent: launches,
-    catalog,
-    installed,
-    mcp: mcpServices.mcp,
-    rules,
-    environment,
-    environments,
-    remote: { inputs: mcpServices.inputs, secrets, network },
-    logFor: agentId => logs.logger(agentId, nameOf(agentId)),
-    signInEnvironment: agentId => signInValues.environment(agentId),
-  })
-  const protocolOf = (agentId: string) => catalog.get(agentId)?.protocol
-  const systemPromptOf = (agentId: string, can: AgentCapabilities) =>
-    launches.systemPrompt(nameOf(agentId), catalog.systemPrompts(agentId), can)
-  const defaultOptionsOf = (agentId: string) =>
-    launches.defaultOptions({ agentId, agentName: nameOf(agentId), ...catalog.defaultOptions(agentId) })
   return {
-    installed,
-    installs,
-    definitions: () => catalog.agents,
-    agents,
     ...mcpServices,
-    rules,
-    ruleConsent: consent,
-    consent: launches,
-    signInValues,
-    providers,
-    nameOf,
+    ...{ consent, environments, installs, nameOf, projects, rules, signInValues },
+    ruleConsent: rulesConsent,
+    providers: new ProviderConfigs(secretStore, launchOf, secrets),
+    /** The agents of the catalog, with how they start. */
+    definitions: () => catalog.agents,
+    agents: agentDirectory({
+      ...{ catalog, consent, environment, environments, installed, mcp, rules },
+      folders: () => workbench.folders,
+      remote: { inputs, secrets, network },
+      logFor: agentId => logs.logger(agentId, nameOf(agentId)),
+      signInEnvironment: agentId => signInValues.environment(agentId),
+    }),
+    /** Whether the search for agents has found what the user's terminal would find. */
     isSearchSure: () => catalog.isSearchSure,
-    configuredStart: agentId => {
+    /** Identifies the agent's configured start, which an update of the agent also changes. */
+    configuredStart: (agentId: string) => {
       const definition = catalog.get(agentId)
       return definition && launchFingerprint(configuredLaunch(definition))
     },
-    protocolOf,
-    systemPromptOf,
-    defaultOptionsOf,
+    /** The protocol version in the agent's settings, if any. */
+    protocolOf: (agentId: string) => catalog.get(agentId)?.protocol,
+    /** Additional instructions for the agent: the user's, or the workspace's if the user allows them. */
+    systemPromptOf: (agentId: string, can: AgentCapabilities) =>
+      consent.systemPrompt(nameOf(agentId), catalog.systemPrompts(agentId), can),
+    /** The initial options of the agent's new sessions: the user's, or the workspace's if the user allows them. */
+    defaultOptionsOf: (agentId: string) =>
+      consent.defaultOptions({ agentId, agentName: nameOf(agentId), ...catalog.defaultOptions(agentId) }),
     agentDefaults: new AgentDefaults({
-      ...{ catalog, dialogs, consent: launches },
+      ...{ catalog, dialogs, consent },
       source: settings,
       settings: workbench.settings,
     }),
-    projects,
-    environments,
   }
 }
-
-const MiB = 1024 * 1024
 
 /** The options of all connections: Parley's client info, the limits of the settings, the logs. */
 export function connectOptions(
   { version, workbench, logs, secrets }: Platform,
-  recorder: ProtocolRecorder,
-  guard: ConnectOptions['guard'],
+  { guard, recorder }: Pick<ProcessScope, 'guard' | 'recorder'>,
   { nameOf, protocolOf }: Pick<AgentServices, 'nameOf' | 'protocolOf'>,
   startProcess: (agentId: string) => ConnectOptions['startProcess'],
 ): (agentId: string) => Omit<ConnectOptions, 'signal'> {
@@ -287,16 +162,6 @@ export function connectOptions(
       features: { terminalAuth: true },
     }
   }
-}
-
-/** The programs that run agents beside the windows of this user. */
-export function agentHosts({ storage, setting, fileInExtension }: ProcessPlatform): AgentHosts {
-  return new AgentHosts({
-    folder: path.join(storage.globalFolder, 'hosts'),
-    script: fileInExtension('dist', 'agent-host.mjs'),
-    guardScript: fileInExtension('dist', 'process-guard.cjs'),
-    maxFrameBytes: () => setting('maximumFrameSize') * MiB,
-  })
 }
 
 /** Says once that agents run in this window, since there is no host. */

@@ -1,8 +1,7 @@
 import { homedir } from 'node:os'
-import type { LaunchEnvironmentSource } from '../../agents/launch-environment.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
-import { Bridges } from '../../mcp/bridge/bridges.ts'
+import type { Bridges } from '../../mcp/bridge/bridges.ts'
 import { checkServer } from '../../mcp/check-server.ts'
 import { McpInputs } from '../../mcp/inputs.ts'
 import { McpServers, type McpServersOptions } from '../../mcp/mcp-servers.ts'
@@ -17,8 +16,8 @@ import { askMcpClient, confirmMcpSignIn } from './mcp-sign-in.ts'
 
 interface McpServicesOptions {
   platform: Platform
-  environment: LaunchEnvironmentSource
-  /** Like `environment`, with the changes of a folder's project; without a folder, the first workspace folder. */
+  bridges: Bridges
+  /** The environment of a folder's project; without a folder, of the first workspace folder. */
   environmentIn: McpServersOptions['environment']['get']
   secretStore: CheckedSecrets
   fetch: typeof fetch
@@ -30,7 +29,6 @@ interface McpServicesOptions {
 
 export interface McpServices {
   mcp: McpServers
-  bridges: Bridges
   mcpSignIns: McpSignIns
   mcpSwitches: McpSwitches
   /** The values that servers ask for. */
@@ -43,13 +41,11 @@ export interface McpServices {
 
 /** Creates the MCP servers of the settings and the machine, with their inputs, sign-ins and bridges. */
 export function createMcpServices(options: McpServicesOptions): McpServices {
-  const { platform, environment, environmentIn, secretStore, fetch, allow, guard, own } = options
+  const { platform, bridges, environmentIn, secretStore, fetch, allow, guard, own } = options
   const { workbench, storage, log, secrets, settings, trust } = platform
   const { dialogs } = workbench
   const inputs = new McpInputs(inputPrompter(dialogs), secretStore, platform.workspaceIdentity, secrets)
   const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
-  const program = { execPath: process.execPath, script: platform.fileInExtension('dist', 'mcp-bridge.js') }
-  const bridges = own.add(new Bridges({ program, environment, secrets, log }))
   const mcpSignIns = own.add(
     new McpSignIns({
       ...{ secretStore, secrets, log, fetch },
@@ -91,7 +87,7 @@ export function createMcpServices(options: McpServicesOptions): McpServices {
     return check
   }
   return {
-    ...{ mcp, bridges, mcpSignIns, mcpSwitches, inputs },
+    ...{ mcp, mcpSignIns, mcpSwitches, inputs },
     checkMcpServer: async key => checkResolved(await mcp.resolve(key)),
     checkNewMcpServer: async (name, server, signal) =>
       checkResolved(await mcp.resolveNew(name, server), signal),

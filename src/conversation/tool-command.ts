@@ -60,15 +60,25 @@ const MAX_DEPTH = 4
 /** Maximum number of fields in an object that are read. */
 const MAX_FIELDS = 500
 
-/** Reads every command of a raw input, in any of the fields that agents use; there may be several. */
-export function commandsOfInput(rawInput: unknown): CommandsOfInput {
-  const found: CommandsOfInput = { commands: [], alternatives: [], environment: [], unreadable: false }
+/**
+ * Reads every command of a raw input, in any of the fields that agents use; there may be several. `windowsShells`: the script of a shell of
+ * Windows is the command, too. Rules may be applied to such a script only on Windows, where lines are parsed as all of its shells do.
+ */
+export function commandsOfInput(
+  rawInput: unknown,
+  { windowsShells }: { windowsShells: boolean },
+): CommandsOfInput {
+  const found: Reading = { commands: [], alternatives: [], environment: [], unreadable: false, windowsShells }
   readInput(rawInput, found, 0)
   found.commands = [...new Set(found.commands)]
   return found
 }
 
-function readInput(value: unknown, found: CommandsOfInput, depth: number): void {
+interface Reading extends CommandsOfInput {
+  readonly windowsShells: boolean
+}
+
+function readInput(value: unknown, found: Reading, depth: number): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
   if (depth > MAX_DEPTH) {
     found.unreadable = true
@@ -124,8 +134,8 @@ function variablesIn(value: unknown): string[] {
 }
 
 /** Adds the command of a field. Returns false if it isn't one. */
-function addCommand(command: unknown, args: unknown, found: CommandsOfInput): boolean {
-  const line = lineOf(command, args)
+function addCommand(command: unknown, args: unknown, found: Reading): boolean {
+  const line = lineOf(command, args, found)
   if (line === undefined) return false
   found.commands.push(line)
   if (isTexts(command) && !mayBeProgram(command[0])) for (const one of command) found.alternatives.push(one)
@@ -137,10 +147,11 @@ function mayBeProgram(first = ''): boolean {
   return /^(?:\S+$|\S*[\\/])/.test(first)
 }
 
-function readList(list: unknown, found: CommandsOfInput, depth: number): void {
+function readList(list: unknown, found: Reading, depth: number): void {
   if (list === undefined || list === null) return
   const all = Array.isArray(list) ? list : [list]
-  const program = all.length > 1 && isTexts(all) && mayBeProgram(all[0]) ? lineOf(all, undefined) : undefined
+  const program =
+    all.length > 1 && isTexts(all) && mayBeProgram(all[0]) ? lineOf(all, undefined, found) : undefined
   if (program !== undefined) found.alternatives.push(program)
   for (const one of all) {
     if (addCommand(one, undefined, found)) continue
@@ -158,7 +169,7 @@ const SHELL_TOOL =
  * matched against rules. Before the call runs, its content is used if the title is only a name or was cut.
  */
 export function commandOf(tool: ToolCallEntry): ToolCommand | undefined {
-  const { commands, cwd, environment } = commandsOfInput(tool.rawInput)
+  const { commands, cwd, environment } = commandsOfInput(tool.rawInput, { windowsShells: true })
   if (commands.length > 0)
     return { command: commands.join('\n'), cwd, ...(environment.length > 0 && { environment }) }
   const title = titleAsCommand(tool.title)
@@ -190,18 +201,20 @@ const SHELL =
  * A program and its arguments as one line; a single text is already a line. For a shell with a script (`bash -lc "npm test"`), only the
  * script, since that is the actual command. `undefined` if the value isn't a command.
  */
-function lineOf(command: unknown, args: unknown): string | undefined {
+function lineOf(command: unknown, args: unknown, reading: Reading): string | undefined {
   // arguments in a single text are part of a command line, so they aren't quoted
   const words = typeof args === 'string' ? [{ text: args, whole: true }] : undefined
   const more = words ?? (isTexts(args) ? args.map(text => ({ text, whole: false })) : undefined)
-  if (!more) return args === undefined ? lineOf(command, []) : undefined
+  if (!more) return args === undefined ? lineOf(command, [], reading) : undefined
   const parts =
     typeof command === 'string' && command !== ''
       ? [{ text: command, whole: true }, ...more]
       : isTexts(command) && command.length > 0
         ? [...command.map(text => ({ text, whole: false })), ...more]
         : undefined
-  return parts && (scriptOf(parts) ?? parts.map(quoted).join(' '))
+  if (!parts) return undefined
+  const script = scriptOf(parts) ?? (reading.windowsShells ? windowsScriptOf(parts) : undefined)
+  return script ?? parts.map(quoted).join(' ')
 }
 
 interface Part {
@@ -218,6 +231,31 @@ function scriptOf(parts: readonly Part[]): string | undefined {
   const [shell, flag, script, ...more] = parts.map(part => part.text)
   if (script === undefined || more.length > 0) return undefined
   return SHELL.test(shell!) && /^-l?c$/.test(flag!) ? script : undefined
+}
+
+/** A shell of Windows by name or in its own folder. */
+const POWERSHELL =
+  /^(?:[a-z]:\\windows\\(?:system32|syswow64)\\windowspowershell\\v1\.0\\powershell|[a-z]:\\program files\\powershell\\\d\\pwsh|powershell|pwsh)(?:\.exe)?$/i
+const CMD = /^(?:[a-z]:\\windows\\system32\\)?cmd(?:\.exe)?$/i
+const GIT_BASH = /^(?:[a-z]:\\program files\\git\\(?:usr\\)?bin\\)?(?:ba)?sh\.exe$/i
+/** Options of PowerShell that don't change what a script does. */
+const PLAIN_OPTION = /^-(?:nol(?:ogo)?|nop(?:rofile)?|noni(?:nteractive)?|login|l)$/i
+
+/** What Codex puts before each script; it changes only the encoding of the output. */
+const UTF8_OUTPUT = /^\[Console\]::OutputEncoding=\[System\.Text\.Encoding\]::UTF8;\s*/
+
+function windowsScriptOf(parts: readonly Part[]): string | undefined {
+  const [shell = '', ...words] = parts.map(part => part.text.replaceAll('/', '\\'))
+  const script = parts.at(-1)?.text.replace(UTF8_OUTPUT, '')
+  const flags = words.slice(0, -1)
+  const flag = flags.pop()
+  if (script === undefined || flag === undefined) return undefined
+  if (POWERSHELL.test(shell))
+    return /^-c(?:ommand)?$/i.test(flag) && flags.every(one => PLAIN_OPTION.test(one)) ? script : undefined
+  // `cmd.exe` doesn't read the quotes as they were written
+  if (CMD.test(shell) && !script.includes('"'))
+    return /^\\c$/i.test(flag) && flags.every(one => /^\\[ds]$/i.test(one)) ? script : undefined
+  return GIT_BASH.test(shell) && flags.length === 0 && /^-l?c$/.test(flag) ? script : undefined
 }
 
 function quoted({ text, whole }: Part): string {

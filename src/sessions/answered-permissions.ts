@@ -61,7 +61,11 @@ export class AnsweredPermissions extends Owner {
 
   /** Whether a rule allowed the command during this turn. */
   ruleAllowed(command: string, args: readonly string[]): boolean {
-    return commandsOfInput({ command, args }).commands.some(line => this.#commands.has(line))
+    return this.#commandsOf({ command, args }).some(line => this.#commands.has(line))
+  }
+
+  #commandsOf(rawInput: unknown): string[] {
+    return commandsOfInput(rawInput, { windowsShells: this.#rules.platform === 'win32' }).commands
   }
 
   #note(entry: PermissionEntry): void {
@@ -74,7 +78,7 @@ export class AnsweredPermissions extends Owner {
     const tool = this.#toolOf(entry)
     if (rule) {
       if (entry.command) this.#commands.add(entry.command.command)
-      for (const command of tool ? commandsOfInput(tool.rawInput).commands : []) this.#commands.add(command)
+      for (const command of this.#commandsOf(tool?.rawInput)) this.#commands.add(command)
       return
     }
     for (const content of tool?.content ?? []) {

@@ -41,6 +41,8 @@ function texts(entry: Entry): SearchDocument[] {
 
 function titleAndCommands({ title, toolName, rawInput }: ToolCallEntry): string {
   const name = title || (toolName ?? '')
-  const commands = commandsOfInput(rawInput).commands.filter(command => !name.includes(command))
+  const commands = commandsOfInput(rawInput, { windowsShells: true }).commands.filter(
+    command => !name.includes(command),
+  )
   return [name, ...commands].join('\n')
 }

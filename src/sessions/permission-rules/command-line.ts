@@ -49,8 +49,11 @@ const ASSIGNMENT = /^[A-Za-z_]\w*(\[[^\]]*\])?\+?=/
 const STRANGE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u2000-\u200f\u2013-\u2015\u2018-\u201f\u2028-\u202f\u205f-\u2069\u3000\ufeff\ud800-\udfff]/u
-/** Special characters of Windows shells only; `cmd` doesn't support single quotes. */
-const STRANGE_ON_WINDOWS = /[\^%!';@,]/
+/**
+ * Special characters of Windows shells only; `cmd` doesn't support single quotes. Two double quotes are an empty argument, which Windows
+ * PowerShell drops, or one quote within an argument.
+ */
+const STRANGE_ON_WINDOWS = /[\^%!';@,]|""/
 
 /** Parses a command line. `platform` determines which shells may run it. */
 export function parseCommandLine(line: string, platform: NodeJS.Platform = process.platform): CommandLine {
@@ -59,7 +62,9 @@ export function parseCommandLine(line: string, platform: NodeJS.Platform = proce
   const { commands, sure } = new Lexer(text, platform === 'win32').read()
   const strange = STRANGE.test(text) || (platform === 'win32' && isStrangeOnWindows(text))
   if (sure && !strange && commands.length > 0) return { commands, sure: true }
-  return { commands: [...commands, ...guessed(text)], sure: false }
+  // the escape character of PowerShell
+  const unescaped = platform === 'win32' && text.includes('`') ? guessed(text.replaceAll('`', '')) : []
+  return { commands: [...commands, ...guessed(text), ...unescaped], sure: false }
 }
 
 /** A backslash separates the parts of a path in `cmd`, and escapes in bash, which runs the lines that need it. */
@@ -267,7 +272,7 @@ class Lexer {
     }
     if (this.#windows) {
       // a path separator on Windows, but an escape character in shells ported to it
-      if (!/[\w.-]/.test(next)) this.#sure = false
+      if (!/[\w.]/.test(next)) this.#sure = false
       this.#put('\\', false)
       return
     }
@@ -285,6 +290,14 @@ function isPrefix({ text, literal }: Word): boolean {
 const SHELLS =
   /^(?:.*[\\/])?(?:ba|z|da|k|fi|c|tc|a)?sh(?:\.exe)?$|^(?:.*[\\/])?(?:cmd|powershell|pwsh)(?:\.exe)?$/i
 
+/** The option of PowerShell for a script as UTF-16 in Base64, also shortened. */
+const ENCODED_COMMAND = /^[-/]e(?:c|n\w*)?$/i
+
+/** The script, with a space at its end so that it counts as one. */
+function decodedCommand(text: string): string {
+  return `${Buffer.from(text, 'base64').toString('utf16le')} `
+}
+
 /** Maximum depth of nested commands that are searched. */
 const DEEPEST = 4
 
@@ -298,6 +311,9 @@ export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, 
     const texts = words.map(({ text }) => text)
     found.push(...spellings(texts))
     const [name = ''] = texts
+    // bash drops the backslashes
+    if (platform === 'win32' && texts.some(text => text.includes('\\')))
+      found.push(...spellings(texts.map(text => text.replaceAll('\\', ''))))
     if (depth >= DEEPEST) continue
     const carries = SHELLS.test(name) || RUNNERS.has(programOf(name))
     if (!carries) {
@@ -306,10 +322,14 @@ export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, 
       if (dashes > 0) found.push(...spellings(texts.slice(dashes + 1)))
       continue
     }
-    for (let at = 1; at < Math.min(texts.length, 50); at++) found.push(...spellings(texts.slice(at)))
-    for (const text of texts.slice(1, 50)) {
-      if (!/\s/.test(text)) continue
-      found.push(...possibleCommands(parseCommandLine(text, platform), platform, depth + 1))
+    for (let at = 1; at < Math.min(texts.length, 50); at++) {
+      const [word = '', ...rest] = texts.slice(at)
+      found.push(...spellings([word, ...rest]))
+      // `cmd /cdel x`
+      if (/^\/[ckr]./i.test(word)) found.push(...spellings([word.slice(2), ...rest]))
+      const script = ENCODED_COMMAND.test(texts[at - 1] ?? '') ? decodedCommand(word) : word
+      if (/\s/.test(script))
+        found.push(...possibleCommands(parseCommandLine(script, platform), platform, depth + 1))
     }
   }
   return found

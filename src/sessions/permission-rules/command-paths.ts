@@ -34,6 +34,12 @@ const WORKS_HERE = new Set(['grep', 'egrep', 'fgrep', 'rg', 'find', 'fd', 'tree'
 /** Programs for which `name:path` is a path on another machine. */
 const REMOTE_COPY = new Set(['scp', 'rsync', 'sftp', 'docker', 'podman', 'kubectl', 'rclone'])
 
+/** Programs of Windows whose options are a letter after a slash, which is a path for others. */
+const SLASH_OPTIONS = new Set(['dir', 'findstr', 'tasklist', 'tree', 'where'])
+const SLASH_OPTION = /^\/[a-z]+(?::[^\\/]*)?$/i
+/** Programs of projects, which have no PowerShell command of the same name: for those, `env:name` isn't a file. */
+const NATIVE = /^(?:npm|pnpm|yarn|bun|git|cargo|go|dotnet|mvnw?|gradlew?|make)$/
+
 /** Programs that change all files in a folder. */
 const CHANGES_FOLDERS = /^(?:rm|mv|chmod|chown|chgrp)$/
 
@@ -74,7 +80,7 @@ export async function pathsOfCommands(
     for (const word of others) {
       if (REMOTE_COPY.has(name) && /^[\w.@-]+:/.test(word.text)) check.leave()
       for (const directory of directories) {
-        await check.word(word, directory)
+        await check.word(word, directory, name)
         if (CHANGES_FOLDERS.test(name)) await check.whole(word.text, directory)
       }
       if (!check.inside) return check
@@ -128,11 +134,19 @@ class PathCheck implements CommandPaths {
     this.inside = false
   }
 
-  async word(word: Word, directory: string): Promise<void> {
-    for (const path of pathsInWord(word.text)) {
+  async word(word: Word, directory: string, program = ''): Promise<void> {
+    const isWindows = this.#options.rules.platform === 'win32'
+    if (isWindows && SLASH_OPTIONS.has(program) && SLASH_OPTION.test(word.text)) return
+    const dropped = isWindows && word.text.includes('\\') ? pathsInWord(inBash(word.text)) : []
+    for (const path of [...pathsInWord(word.text), ...dropped]) {
+      if (isWindows && isRestOfDrive(path, word.text)) continue
+      const isNative = isWindows && NATIVE.test(program)
+      // such as `test:unit`; the parts around the colon are checked, too
+      if (isNative && /^(?!file:)[^:]{2,}:/i.test(path)) continue
       // a home directory
       if (path.startsWith('~')) this.leave()
-      await this.path(path, directory)
+      // Go's packages below a folder; Windows ignores the dots
+      await this.path(isNative ? path.replace(/\/\.\.\.$/, '') : path, directory)
       if (!this.inside) return
     }
     if (isGlob(word)) await this.#expand(word, directory)
@@ -151,7 +165,13 @@ class PathCheck implements CommandPaths {
     // no file can have such a name
     if (path.length > 255 && !/[\\/]/.test(path)) return
     const isWhole = rules.isAbsolute(path) || /^file:/i.test(path)
-    const directories = [isWhole ? path : rules.join(directory, path)]
+    const isRooted = !isWhole && rules.platform === 'win32' && /^[\\/]/.test(path)
+    const directories = [
+      isWhole ? path : isRooted ? rules.resolve(directory, path) : rules.join(directory, path),
+    ]
+    // as in the bash of Git for Windows
+    const [drive, letter] = (isRooted && /^[\\/]([a-z])(?=[\\/]|$)/i.exec(path)) || []
+    if (drive !== undefined) directories.push(`${letter}:\\${path.slice(drive.length + 1)}`)
     if (!/^file:/i.test(path) && rules.names(path).includes('..'))
       directories.push(await this.#physical(isWhole ? rules.root(path) : directory, path))
     for (const one of directories) {
@@ -250,6 +270,17 @@ class PathCheck implements CommandPaths {
       else if (!deep && !entry.isFile()) await this.#match(path, rest)
     }
   }
+}
+
+/** Whether a path is the part of a word after a drive: `\dir` of `C:\dir`, which is looked at as a whole. */
+function isRestOfDrive(path: string, word: string): boolean {
+  const at = /^[\\/]/.test(path) ? word.indexOf(`:${path}`) : -1
+  return at > 0 && /(?:^|[=:,@;])[a-z]$/i.test(word.slice(0, at))
+}
+
+/** What bash reads if a word has the backslashes of Windows, which it drops: `C:\dir` is a file `dir`. */
+function inBash(word: string): string {
+  return word.replace(/(^|[=:,@;])[a-z]:(?=\\)/gi, '$1').replaceAll('\\', '')
 }
 
 async function isSpecial(file: string): Promise<boolean> {

@@ -120,10 +120,10 @@ export class PermissionRules extends Owner {
     request: PermissionRequest,
     tool: ToolCallEntry | undefined,
   ): Promise<RuleSuggestion[]> {
-    const subject = subjectOf(request, tool)
+    const subject = subjectOf(request, tool, this.#paths.platform)
     if (!subject || !this.#options.trusted()) return []
     const analyzed = await this.#analyze(subject, place)
-    return analyzed ? suggestRules(agentId, analyzed) : []
+    return analyzed ? suggestRules(agentId, analyzed, this.#paths.platform) : []
   }
 
   async #answer(asked: Asked): Promise<RuleAnswer | RuleRefusal | undefined> {
@@ -151,7 +151,7 @@ export class PermissionRules extends Owner {
   async #ruleFor(asked: Asked): Promise<PermissionRule | RuleRefusal | undefined> {
     const { agentId, place, rules, request, tool, signal } = asked
     // read before waiting, since the agent may change the tool call meanwhile
-    const subject = subjectOf(request, tool)
+    const subject = subjectOf(request, tool, this.#paths.platform)
     if (!subject) return undefined
     const analyzed = await this.#analyze(subject, place, signal)
     if (!analyzed) return undefined

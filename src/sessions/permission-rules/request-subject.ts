@@ -46,10 +46,11 @@ const NO_COMMANDS: CommandsOfInput = { commands: [], alternatives: [], environme
 export function subjectOf(
   request: PermissionRequest,
   tool: ToolCallEntry | undefined,
+  platform: NodeJS.Platform,
 ): RuleSubject | undefined {
   const { subject } = request
   if (subject.type !== 'command' && (subject.type !== 'tool_call' || !tool)) return undefined
-  const input = tool ? commandsOfInput(tool.rawInput) : NO_COMMANDS
+  const input = tool ? commandsOfInput(tool.rawInput, { windowsShells: platform === 'win32' }) : NO_COMMANDS
   const own = subject.type === 'command' ? [subject.command] : []
   const commands = [...new Set([...own, ...input.commands, ...input.alternatives])]
   const isCommand = subject.type === 'command' || tool?.toolKind === 'execute' || commands.length > 0

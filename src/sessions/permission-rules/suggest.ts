@@ -13,7 +13,11 @@ export interface RuleSuggestion {
 }
 
 /** The narrowest first, only for this agent. Empty if no rule may allow the request. */
-export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSuggestion[] {
+export function suggestRules(
+  agentId: string,
+  analyzed: AnalyzedRequest,
+  platform: NodeJS.Platform,
+): RuleSuggestion[] {
   const { subject, lines, paths } = analyzed
   const settings: PermissionRuleSetting[] = []
   // a rule for a tool that acts would allow whatever it's used for next: another task, program or expression
@@ -21,7 +25,7 @@ export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSu
     settings.push({ agent: agentId, tool: subject.tool, action: 'allow' })
   if (lines.length > 0) {
     const commands = lines.flatMap(line => line.commands).map(({ words }) => words.map(({ text }) => text))
-    for (const command of new Set([exactly(commands), prefixed(commands)])) {
+    for (const command of new Set([exactly(commands, platform), prefixed(commands, platform)])) {
       if (command !== undefined) settings.push({ agent: agentId, command, action: 'allow' })
     }
   } else {
@@ -34,7 +38,7 @@ export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSu
   }
   // suggest only rules that would really allow the request
   return settings.flatMap(setting => {
-    const [rule] = readPermissionRules([{ scope: 'user', value: [setting] }]).rules
+    const [rule] = readPermissionRules([{ scope: 'user', value: [setting] }], platform).rules
     return rule && allows(rule, analyzed) ? [{ text: ruleText(setting), rule: setting }] : []
   })
 }
@@ -45,22 +49,22 @@ function reads(tool: string): boolean {
   return tool.startsWith(prefix) && isReadingTool(tool.slice(prefix.length))
 }
 
-function exactly(commands: readonly string[][]): string | undefined {
-  return same(commands.map(words => words.map(quoted).join(' ')))
+function exactly(commands: readonly string[][], platform: NodeJS.Platform): string | undefined {
+  return same(commands.map(words => words.map(word => quoted(word, platform)).join(' ')))
 }
 
 /**
  * The words that determine what runs, followed by `*` if harmless arguments are known, or by `**` for tests and builds of the project.
  * `undefined` for other commands.
  */
-function prefixed(commands: readonly string[][]): string | undefined {
+function prefixed(commands: readonly string[][], platform: NodeJS.Platform): string | undefined {
   return same(
     commands.map(words => {
       const known = knownStart(words)
       const count = known ?? taskStart(words)
       return count === undefined
         ? undefined
-        : `${words.slice(0, count).map(quoted).join(' ')} ${known === undefined ? '**' : '*'}`
+        : `${exactly([words.slice(0, count)], platform)} ${known === undefined ? '**' : '*'}`
     }),
   )
 }
@@ -86,8 +90,9 @@ function globsFor(files: readonly string[]): string[] {
   return [...exact, ...below, '**']
 }
 
-/** A word escaped for a pattern. */
-function quoted(word: string): string {
+/** A word escaped for a pattern. On Windows, single quotes mean nothing, and a backslash is part of a path. */
+function quoted(word: string, platform: NodeJS.Platform): string {
+  if (platform === 'win32') return /[\s*?[\]#&|<>(){}~]/.test(word) ? `"${word}"` : word
   if (/^[\w@%+=:,./-]+$/.test(word)) return word
   return `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { type Links, PathGuard } from '../../../src/editor/path-guard.ts'
 import { InvalidPathError, PathRules } from '../../../src/editor/path-rules.ts'
+import { foldingDisk } from '../../support/folding-disk.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
 
 describe('the path guard', () => {
@@ -124,19 +125,19 @@ describe('the path guard', () => {
 
   it('compares the case as on disk', async () => {
     // first a Mac whose disk has only /Work/App, then one with a case-sensitive disk
-    const folding = disk(['/Work/App', '/Work/App/a'], true)
+    const folding = foldingDisk(['/Work/App', '/Work/App/a'], true)
     const mac = { rules: new PathRules('darwin'), links: folding }
     const onFolding = new PathGuard({ cwd: '/work/app', additionalDirectories: [] }, mac)
     assert.equal((await onFolding.check('/WORK/APP/a')).inside, true)
     assert.equal((await onFolding.check('/work/APP/new')).inside, true)
-    const exact = { rules: new PathRules('darwin'), links: disk(['/Work/App', '/Work/app'], false) }
+    const exact = { rules: new PathRules('darwin'), links: foldingDisk(['/Work/App', '/Work/app'], false) }
     const onExact = new PathGuard({ cwd: '/Work/App', additionalDirectories: [] }, exact)
     assert.equal((await onExact.check('/Work/app/x')).inside, false)
   })
 
   it('handles Windows drives and shares', async () => {
     const rules = new PathRules('win32')
-    const links = disk(['C:\\Work\\App', 'D:\\', '\\\\server\\share\\dir'], true, '\\')
+    const links = foldingDisk(['C:\\Work\\App', 'D:\\', '\\\\server\\share\\dir'], true, '\\')
     const roots = { cwd: 'c:\\work\\app', additionalDirectories: ['\\\\server\\share\\dir'] }
     const windows = new PathGuard(roots, { rules, links })
     const judge = async (target: string) => (await windows.check(target)).inside
@@ -218,23 +219,4 @@ describe('the path guard', () => {
 
 function isWithin(root: string, target: string): boolean {
   return target === root || target.startsWith(`${root}/`)
-}
-
-/** The realpath and readlink of a disk with these folders and no links. */
-function disk(folders: string[], folds: boolean, separator = '/'): Links {
-  const key = (text: string) => {
-    const bare = text.length > 3 ? text.replace(/[\\/]+$/, '') : text
-    return folds ? bare.toLowerCase() : bare
-  }
-  const known = new Map<string, string>()
-  for (const folder of folders) {
-    for (let end = folder.length; end > 0; end = folder.lastIndexOf(separator, end - 1)) {
-      known.set(key(folder.slice(0, end)), folder.slice(0, end))
-    }
-  }
-  const fail = (code: string) => Promise.reject(Object.assign(new Error(code), { code }))
-  return {
-    realpath: async target => known.get(key(target)) ?? fail('ENOENT'),
-    readlink: async target => (known.has(key(target)) ? fail('EINVAL') : fail('ENOENT')),
-  }
 }

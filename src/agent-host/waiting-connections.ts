@@ -5,6 +5,7 @@ import {
   MAX_HELD_BYTES,
   MAX_HELD_CONNECTIONS,
 } from '../common/limits.ts'
+import { hostPlatform } from '../common/platform.ts'
 
 interface Waiting {
   /** received data: only reading shows when an agent has given up */
@@ -31,7 +32,7 @@ export class WaitingConnections {
   add(socket: Socket): void {
     socket.on('error', () => {})
     // Windows doesn't let another program listen at a port with an open connection.
-    if (this.#waiting.size >= MAX_HELD_CONNECTIONS || process.platform === 'win32') {
+    if (this.#waiting.size >= MAX_HELD_CONNECTIONS || hostPlatform === 'win32') {
       socket.destroy()
       return
     }

@@ -1,23 +1,12 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Environment, environmentLookUp, pathDelimiter } from '../common/processes/spawn-process.ts'
-
-/** Merges `over` into `under`; on Windows, names are case-insensitive. */
-export function mergeEnvironment(
-  under: Readonly<Environment>,
-  over: Readonly<Environment>,
-  platform: NodeJS.Platform,
-): Environment {
-  const merged: Environment = { ...under }
-  for (const [name, value] of Object.entries(over)) {
-    if (platform === 'win32') {
-      const wanted = name.toUpperCase()
-      for (const other of Object.keys(merged)) if (other.toUpperCase() === wanted) delete merged[other]
-    }
-    merged[name] = value
-  }
-  return merged
-}
+import {
+  type Environment,
+  environmentLookUp,
+  mergeEnvironment,
+  pathDelimiter,
+  removeVariable,
+} from '../common/processes/spawn-process.ts'
 
 /** Sets and removes (`null`) variables; on Windows, names are case-insensitive. */
 export function withChanges(
@@ -25,11 +14,13 @@ export function withChanges(
   changes: Readonly<Record<string, string | null>>,
   platform: NodeJS.Platform,
 ): Environment {
-  const set = Object.entries(changes).filter((entry): entry is [string, string] => entry[1] !== null)
-  const removed = Object.keys(changes).filter(name => changes[name] === null)
-  const merged = mergeEnvironment(under, Object.fromEntries(set), platform)
-  for (const name of removed) delete merged[name]
-  return merged
+  const left = { ...under }
+  const set: Environment = {}
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) removeVariable(left, name, platform)
+    else set[name] = value
+  }
+  return mergeEnvironment(left, set, platform)
 }
 
 /** VS Code's own settings of the network (`http.*`). */

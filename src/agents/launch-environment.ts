@@ -2,8 +2,9 @@ import { homedir } from 'node:os'
 import type { Disposable } from '../common/disposable.ts'
 import { SHELL_ENVIRONMENT_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
-import { type Environment, pathVariable } from '../common/processes/spawn-process.ts'
-import { commonBinDirectories, joinPaths, mergeEnvironment, withoutEditorVariables } from './environment.ts'
+import { hostPlatform } from '../common/platform.ts'
+import { type Environment, mergeEnvironment, pathVariable } from '../common/processes/spawn-process.ts'
+import { commonBinDirectories, joinPaths, withoutEditorVariables } from './environment.ts'
 import { loginShell, readLoginShellEnvironment } from './login-shell.ts'
 
 /** The environment that agents and MCP servers start with, before their own settings are applied. */
@@ -48,7 +49,7 @@ export class LaunchEnvironmentSource implements Disposable {
 
   constructor(options: LaunchEnvironmentOptions) {
     this.#log = options.log
-    this.#platform = options.platform ?? process.platform
+    this.#platform = options.platform ?? hostPlatform
     this.#home = options.home ?? homedir()
     this.#own = withoutEditorVariables(options.env ?? process.env, this.#platform)
     this.#shell = options.shell ?? loginShell(this.#own)

@@ -2,6 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import module from 'node:module'
 import path from 'node:path'
 import { messageOf } from './errors.ts'
+import { isWithin } from './file-names.ts'
 import type { Logger } from './logger.ts'
 
 /** Old code may belong to programs that are gone; other code is compiled again when it's needed. Milliseconds. */
@@ -26,9 +27,7 @@ export async function storeCompiledCode(
   // absent before Node 22
   const used = node.getCompileCacheDir?.()
   if (used === undefined) return
-  const below = path.relative(folder, used)
-  // the path is absolute if it's on another drive
-  if (below.startsWith('..') || path.isAbsolute(below)) return
+  if (!isWithin(folder, used)) return
   try {
     node.flushCompileCache?.()
     await removeOldest(folder, maxBytes)

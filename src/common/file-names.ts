@@ -3,6 +3,8 @@
  * Python (PEP 383), so that the name leads back to the same file.
  */
 import { isUtf8 } from 'node:buffer'
+import nodePath, { type PlatformPath } from 'node:path'
+import { hostPlatform } from './platform.ts'
 
 /** The string for a file name or path, or several. */
 export function decodeFileName(bytes: Buffer): string {
@@ -18,11 +20,24 @@ export function decodeFileName(bytes: Buffer): string {
 
 /** A path as the file system takes it. */
 export function onDisk(path: string): string | Buffer {
-  if (isText(path) || process.platform === 'win32') return path
+  if (isText(path) || hostPlatform === 'win32') return path
   const parts = path.split(/([\udc80-\udcff])/u)
   return Buffer.concat(
     parts.map((part, i) => (i % 2 === 1 ? Buffer.of(part.charCodeAt(0) - 0xdc00) : Buffer.from(part))),
   )
+}
+
+/**
+ * Whether a path is the folder, or in it; both are absolute and spelled as on disk. `paths`: the path functions of the system. On Windows,
+ * the path from a folder to another drive is absolute.
+ */
+export function isWithin(
+  folder: string,
+  path: string,
+  { relative, isAbsolute, sep }: Pick<PlatformPath, 'relative' | 'isAbsolute' | 'sep'> = nodePath,
+): boolean {
+  const below = relative(folder, path)
+  return below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below)
 }
 
 /** Whether a path is text. VS Code can't name other files. */

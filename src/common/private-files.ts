@@ -3,6 +3,7 @@ import { chmod, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from './errors.ts'
 import type { Logger } from './logger.ts'
+import { hasFileModes } from './platform.ts'
 
 /** Stored data may be private, and on a shared machine other users can often read files that aren't protected. */
 export const PRIVATE_FOLDER = 0o700
@@ -26,7 +27,7 @@ export function protect(file: string, mode: number): void {
  * exist are skipped. Never rejects.
  */
 export async function protectFolders(folders: readonly string[], log: Logger): Promise<void> {
-  if (process.platform === 'win32') return
+  if (!hasFileModes()) return
   for (const folder of folders) {
     try {
       const entries = await readdir(folder, { withFileTypes: true })

@@ -1,5 +1,6 @@
 import nodePath from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { foldsCase, hostPlatform, withUpperCaseDrive } from '../common/platform.ts'
 import { isWindowsDevice } from '../common/windows-names.ts'
 
 /** Platform-specific rules for paths. The platform is a parameter, so that all can be tested on each. */
@@ -7,13 +8,13 @@ export class PathRules {
   readonly platform: NodeJS.Platform
   readonly #path: nodePath.PlatformPath
 
-  constructor(platform: NodeJS.Platform = process.platform) {
+  constructor(platform: NodeJS.Platform = hostPlatform) {
     this.platform = platform
     this.#path = platform === 'win32' ? nodePath.win32 : nodePath.posix
   }
 
   get caseSensitive(): boolean {
-    return this.platform !== 'win32' && this.platform !== 'darwin'
+    return !foldsCase(this.platform)
   }
 
   /**
@@ -30,7 +31,7 @@ export class PathRules {
     const normal = this.#path.normalize(path)
     const root = this.#path.parse(normal).root
     const bare = normal.length > root.length ? normal.replace(this.#trailing, '') : normal
-    return this.platform === 'win32' && /^[a-z]:/.test(bare) ? bare[0]?.toUpperCase() + bare.slice(1) : bare
+    return withUpperCaseDrive(bare, this.platform)
   }
 
   join(base: string, ...parts: string[]): string {

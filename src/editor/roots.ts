@@ -7,6 +7,7 @@ import { chmod, lstat, mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { Roots } from '../acp/model.ts'
+import { hasFileModes } from '../common/platform.ts'
 import type { RootsPlan } from '../common/roots-plan.ts'
 import type { SettingValue } from '../common/settings.ts'
 import type { FolderComparison } from './folder-comparison.ts'
@@ -236,6 +237,6 @@ export async function ensureScratchFolder(globalStorage: string): Promise<string
   if (!info.isDirectory()) {
     throw new Error(l10n.t("The scratch folder {0} isn't a folder.", folder))
   }
-  if (process.platform !== 'win32' && (info.mode & 0o077) !== 0) await chmod(folder, 0o700)
+  if (hasFileModes() && (info.mode & 0o077) !== 0) await chmod(folder, 0o700)
   return folder
 }

@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import * as l10n from '@vscode/l10n'
 import type { McpServer } from '../acp/model.ts'
-import { isDirectory, mergeEnvironment } from '../agents/environment.ts'
+import { isDirectory } from '../agents/environment.ts'
 import type { LaunchEnvironment } from '../agents/launch-environment.ts'
 import { expandHome } from '../agents/resolve-launch.ts'
 import { substitute, type VariableContext, variablesIn } from '../agents/variables.ts'
@@ -12,6 +12,7 @@ import {
   type Environment,
   environmentLookUp,
   findCommand,
+  mergeEnvironment,
   pathVariable,
 } from '../common/processes/spawn-process.ts'
 import { readBounded } from '../common/read-bounded.ts'

@@ -11,7 +11,6 @@ import type { McpServer } from '../acp/model.ts'
 import { redactText } from '../acp/redact-text.ts'
 import { AgentProcess } from '../acp/transport/agent-process.ts'
 import { QUICK_STOP, type RunningProcess } from '../acp/transport/running-process.ts'
-import { mergeEnvironment } from '../agents/environment.ts'
 import { raceAbort } from '../common/async.ts'
 import {
   CHECK_MCP_SERVER_MS,
@@ -22,7 +21,7 @@ import {
   MCP_SERVER_EXIT_MS,
 } from '../common/limits.ts'
 import { networkProblem, statusProblem } from '../common/network-problem.ts'
-import { SpawnError } from '../common/processes/spawn-process.ts'
+import { mergeEnvironment, SpawnError } from '../common/processes/spawn-process.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { remoteTransport } from './bridge/remote-transport.ts'
 import { httpStatusOf } from './http-status.ts'

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os'
-import { dirname, isAbsolute, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import * as z from 'zod'
+import { isWithin } from '../../common/file-names.ts'
 import { type Environment, pathDelimiter, pathVariable } from '../../common/processes/spawn-process.ts'
 import type { LaunchEnvironment } from '../launch-environment.ts'
 
@@ -20,7 +21,7 @@ export function isOfOtherProject(env: Readonly<Environment>, folder: string): bo
   if (changesOf(env) === undefined) return false
   const session = sessionSchema.safeParse(unpacked(env.__MISE_SESSION))
   if (!session.success) return true
-  return session.data.loaded_configs.some(file => !isGlobal(file, env) && !isIn(folder, rootOf(file)))
+  return session.data.loaded_configs.some(file => !isGlobal(file, env) && !isWithin(rootOf(file), folder))
 }
 
 /** The changes that revert the shell's mise: its `null` removes a variable. `undefined` if there are none. */
@@ -58,12 +59,9 @@ function rootOf(file: string): string {
 function isGlobal(file: string, env: Readonly<Environment>): boolean {
   const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, '.config') } = env
   const { MISE_CONFIG_DIR = join(XDG_CONFIG_HOME, 'mise'), MISE_SYSTEM_DIR = '/etc/mise' } = env
-  return file === env.MISE_GLOBAL_CONFIG_FILE || isIn(file, MISE_CONFIG_DIR) || isIn(file, MISE_SYSTEM_DIR)
-}
-
-function isIn(path: string, folder: string): boolean {
-  const below = relative(folder, path)
-  return !isAbsolute(below) && !/^\.\.(?:[\\/]|$)/.test(below)
+  return (
+    file === env.MISE_GLOBAL_CONFIG_FILE || isWithin(MISE_CONFIG_DIR, file) || isWithin(MISE_SYSTEM_DIR, file)
+  )
 }
 
 /** mise keeps its state as MessagePack, compressed, in Base64. */

@@ -16,6 +16,7 @@ import {
   WATCH_PROJECT_MS,
 } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
+import { hostPlatform } from '../../common/platform.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import { runProgram } from '../../common/processes/run-program.ts'
 import { type Environment, findCommand } from '../../common/processes/spawn-process.ts'
@@ -254,7 +255,7 @@ export class ProjectEnvironments extends Owner {
     let isAnswered = false
     const asking = python
       .selected(folder)
-      .then(selected => pythonEnvironment(selected, process.platform))
+      .then(selected => pythonEnvironment(selected, hostPlatform))
       .catch(error => {
         log.warn(`The Python extension failed for ${folder}: ${messageOf(error)}`)
         return undefined

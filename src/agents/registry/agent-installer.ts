@@ -14,7 +14,12 @@ import { KILL_AFTER_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { networkProblemOfOutput } from '../../common/network-problem.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
-import { type Environment, findCommand, spawnProcess } from '../../common/processes/spawn-process.ts'
+import {
+  type Environment,
+  findCommand,
+  mergeEnvironment,
+  spawnProcess,
+} from '../../common/processes/spawn-process.ts'
 import { DownloadError, download } from './download.ts'
 import { type InstallPlan, type InstallScript, isSamePlan, type ScriptsAnswer } from './install-plan.ts'
 import {
@@ -336,7 +341,7 @@ export class AgentInstaller {
     const environment = await this.#options.environment()
     const bin = join(folder, 'bin')
     const own = { UV_TOOL_DIR: join(folder, 'tools'), UV_TOOL_BIN_DIR: bin, UV_NO_PROGRESS: '1' }
-    const uvEnv = { ...environment.env, ...own }
+    const uvEnv = mergeEnvironment(environment.env, own, environment.platform)
     await this.#run(uv, ['tool', 'install', '--', spec], folder, uvEnv, options).catch((error: unknown) => {
       throw error instanceof InstallError ? new InstallError('failed', uvFailure(error), error.output) : error
     })

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { readable } from '../../common/file-names.ts'
+import { isWithin, readable } from '../../common/file-names.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { Workbench } from '../workbench.ts'
@@ -40,7 +40,5 @@ export function nameInFolders(folders: Workbench['folders'], file: string): stri
 /** `undefined` if the file isn't in the folder. */
 function nameIn(folder: string, file: string): string | undefined {
   const below = path.relative(folder, file)
-  return below === '' || below === '..' || below.startsWith(`..${path.sep}`) || path.isAbsolute(below)
-    ? undefined
-    : below
+  return below !== '' && isWithin(folder, file) ? below : undefined
 }

@@ -8,7 +8,7 @@ import type { ChangeSelection, CheckpointFile } from '../../changes/session-chan
 import { AGENT_ICON } from '../../common/agent-icon.ts'
 import { validDraft } from '../../common/draft.ts'
 import { UnavailableError } from '../../common/errors.ts'
-import { isText, readable } from '../../common/file-names.ts'
+import { isText, isWithin, readable } from '../../common/file-names.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { sessionOfKey } from '../../common/session-key.ts'
 import { shortened } from '../../common/visible.ts'
@@ -279,12 +279,10 @@ function previewsOf({ changes }: OpenSession, plan: Plan): RestorePreview[] {
 /** Describes the effect on each file, and why some files stay unchanged. */
 function detailOf(open: OpenSession, plan: Plan, { workbench, sessions }: UndoServices): string {
   const { cwd } = open.plan.setup
-  const nameOf = (file: string) => {
-    const name = path.relative(cwd, file)
-    return name.startsWith('..') || path.isAbsolute(name)
-      ? namesOf(workbench, [file], sessions)
-      : plainMessage(readable(name))
-  }
+  const nameOf = (file: string) =>
+    isWithin(cwd, file)
+      ? plainMessage(readable(path.relative(cwd, file)))
+      : namesOf(workbench, [file], sessions)
   const changed = restorable(plan).map(({ path: file, action, added, removed, uncertain }) => {
     const name = nameOf(file)
     const line =

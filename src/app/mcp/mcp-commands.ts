@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { SettingsSource } from '../../agents/setting-layers.ts'
 import { messageOf, UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
+import { hostPlatform } from '../../common/platform.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
 import { describePlace } from '../../mcp/mcp-settings.ts'
 import { type EnteredServer, parseNewServer } from '../../mcp/new-server.ts'
@@ -41,9 +42,9 @@ async function addServer(options: McpCommandOptions): Promise<void> {
     placeholder: l10n.t('For example: npx -y @scope/server, or https://example.com/mcp'),
     ignoreFocusOut: true,
     validate: value =>
-      parseNewServer(value, process.platform) ? undefined : l10n.t('Enter a command or an http(s) URL.'),
+      parseNewServer(value, hostPlatform) ? undefined : l10n.t('Enter a command or an http(s) URL.'),
   })
-  const entered = text === undefined ? undefined : parseNewServer(text, process.platform)
+  const entered = text === undefined ? undefined : parseNewServer(text, hostPlatform)
   if (!entered) return
   const taken = new Map((await mcp.plan()).planned.map(one => [one.name, describePlace(one.source)]))
   const name = await dialogs.input({

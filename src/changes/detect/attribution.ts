@@ -1,6 +1,6 @@
 /** Attributes changes on disk to authors, from the running turns and the changes that their tool calls report. */
-import { relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { isWithin } from '../../common/file-names.ts'
 import { expectedText, originalText, othersPart } from '../../editor/diff-texts.ts'
 import { sameButEnds } from '../../editor/text.ts'
 import type { Moment } from '../model/change-time.ts'
@@ -372,7 +372,7 @@ export class Attribution {
 async function movesIn(turns: readonly RunningTurn[], path: string) {
   const moves: Array<{ position: RepositoryPosition; moved: Moved }> = []
   for (const position of (await Promise.all(turns.map(turn => turn.repositories))).flat()) {
-    if (relative(position.top, path).startsWith('..')) continue
+    if (!isWithin(position.top, path)) continue
     await untilWritten(position)
     const moved = await movedSince(position)
     if (moved) moves.push({ position, moved })

@@ -1,5 +1,6 @@
 /** Finds agents' changes that were committed: who commits a change keeps it. */
-import { relative } from 'node:path'
+
+import { isWithin } from '../../common/file-names.ts'
 import { lineEdits, splitLines } from '../../editor/line-edits.ts'
 import { ABSENT, type FileState, sameState } from '../model/file-state.ts'
 import type { TrackedFile } from '../model/tracked-file.ts'
@@ -48,9 +49,7 @@ export class CommittedChanges {
 
   async #keepCommitted({ root, top, commit }: RepositoryPosition, head: string): Promise<void> {
     const { files, keep } = this.#options
-    const changed = [...files()].filter(
-      file => file.hasChanges && !file.gone && !relative(top, file.path).startsWith('..'),
-    )
+    const changed = [...files()].filter(file => file.hasChanges && !file.gone && isWithin(top, file.path))
     if (changed.length === 0) return
     const paths = changed.map(({ path }) => path)
     const before = await committedContents(root, top, commit, paths)

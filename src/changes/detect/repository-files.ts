@@ -3,6 +3,7 @@
 import { basename, dirname, join, sep } from 'node:path'
 import { decodeFileName, isText, onDisk } from '../../common/file-names.ts'
 import { CHANGES_GIT_MS } from '../../common/limits.ts'
+import { hostPlatform } from '../../common/platform.ts'
 import { isTemporary, removeTemporary } from '../../editor/files/file-system.ts'
 import { type GitOptions, runGit } from '../../editor/git.ts'
 
@@ -34,7 +35,7 @@ export class Checkout {
   }
 
   /** A checkout replaces line feeds with other line ends. */
-  async endsWithCrlf(path: string): Promise<boolean> {
+  async endsWithCrlf(path: string, platform: NodeJS.Platform = hostPlatform): Promise<boolean> {
     const attributes = await this.#attributesOf(path)
     const eol = attributes.get('eol')
     if (eol !== undefined) return eol === 'crlf'
@@ -44,7 +45,7 @@ export class Checkout {
     const setting = (name: string) => new RegExp(`^core\\.${name} (.*)$`, 'm').exec(settings)?.[1]
     if (setting('autocrlf') === 'true') return true
     if (!attributes.has('text') || setting('autocrlf') === 'input') return false
-    const native = process.platform === 'win32' ? 'crlf' : 'lf'
+    const native = platform === 'win32' ? 'crlf' : 'lf'
     return (setting('eol') ?? 'native').replace('native', native) === 'crlf'
   }
 

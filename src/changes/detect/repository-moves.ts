@@ -50,7 +50,8 @@ export async function repositoryOf(root: string): Promise<RepositoryPosition | u
   const path = resolve(root, log)
   return {
     root,
-    top,
+    // Git separates names with slashes on all systems
+    top: resolve(top),
     commit,
     log: { path, size: await sizeOf(path) },
     stashes: await stashesOf(resolve(root, stashes)),

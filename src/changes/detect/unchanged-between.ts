@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { isWithin } from '../../common/file-names.ts'
 import { type FileState, sameState } from '../model/file-state.ts'
 import type { FolderSnapshot } from './folder-scan.ts'
 
@@ -17,7 +17,7 @@ interface Snapshot {
  * both, the later turn changed it. `path`: absolute, with links resolved.
  */
 export function isUnchangedBetween(first: Snapshot, next: Snapshot, path: string): boolean {
-  const isIn = (root: string) => !relative(root, path).startsWith('..')
+  const isIn = (root: string) => isWithin(root, path)
   // the innermost has the file
   const [place] = [...first.repositories, ...first.folders]
     .filter(({ root }) => isIn(root))

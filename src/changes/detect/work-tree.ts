@@ -1,7 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { forEachConcurrent } from '../../common/async.ts'
-import { onDisk } from '../../common/file-names.ts'
+import { isWithin, onDisk } from '../../common/file-names.ts'
 import { CHANGES_GIT_MS } from '../../common/limits.ts'
 import { isWrittenAfter, isWrittenSince } from '../../editor/files/file-system.ts'
 import { goneSince } from '../model/change-time.ts'
@@ -203,7 +203,7 @@ export class WorkTree {
     if (accepts.get(path) !== latest) return
     if (!state || state.attributes.type === 'absent') accepted.push(path)
     if (!state) return
-    const isIn = (root: string) => !relative(root, path).startsWith('..')
+    const isIn = (root: string) => isWithin(root, path)
     const accepting = { state, stamp, changed, isFresh, unsure: false }
     for (const { top, dirty } of repositories) if (isIn(top)) dirty.set(path, accepting)
     for (const folder of folders) if (isIn(folder.root)) await this.#reader.scan.accept(folder, path)

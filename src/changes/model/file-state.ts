@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { Budget } from '../../common/async.ts'
 import { decodeFileName, onDisk } from '../../common/file-names.ts'
+import { hasFileModes } from '../../common/platform.ts'
 import { readHandle, TooLargeError } from '../../common/read-bounded.ts'
 import { fileInfoOf, WrittenMeanwhileError, writeAtomically } from '../../editor/files/file-system.ts'
 import type { FilesShared } from '../../editor/files/files.ts'
@@ -262,8 +263,8 @@ function isLike(there: Stats, { attributes }: FileState): boolean {
 }
 
 /** The permission bits. Windows has only the read-only attribute. */
-function modeOf({ mode }: Stats): number {
-  return process.platform === 'win32' ? 0o666 : mode & 0o7777
+export function modeOf({ mode }: Pick<Stats, 'mode'>, platform?: NodeJS.Platform): number {
+  return hasFileModes(platform) ? mode & 0o7777 : 0o666
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join } from 'node:path/win32'
+import { hostPlatform } from '../platform.ts'
 import { type Environment, environmentLookUp, pathVariable } from './spawn-process.ts'
 
 /**
@@ -11,7 +12,7 @@ import { type Environment, environmentLookUp, pathVariable } from './spawn-proce
 export function shellFor(
   line: string,
   env: Readonly<Environment>,
-  platform: NodeJS.Platform = process.platform,
+  platform: NodeJS.Platform = hostPlatform,
   isExecutable: (path: string) => boolean = executable,
 ): string | undefined {
   if (platform === 'win32') {

@@ -1,6 +1,7 @@
 /** Decodes the output of programs, which is mostly UTF-8, but not on all systems and not for all programs. */
 import { isUtf8 } from 'node:buffer'
 import { execFile } from 'node:child_process'
+import { hostPlatform } from '../platform.ts'
 import { systemProgram } from './process-system.ts'
 
 /** In place of output that isn't text. In English, because the agent reads it. */
@@ -249,7 +250,7 @@ let lookUp: Promise<void> | undefined
 /** Finds out which encoding the system's programs use, once. */
 export function systemEncoding(): Promise<void> {
   lookUp ??= (async () => {
-    if (process.platform === 'win32') {
+    if (hostPlatform === 'win32') {
       const printed = await new Promise<string>(resolve =>
         execFile(systemProgram('chcp.com'), { windowsHide: true, timeout: 5000 }, (_error, stdout) =>
           resolve(stdout ?? ''),

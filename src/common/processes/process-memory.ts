@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { LIST_PROCESSES_MS } from '../limits.ts'
+import { hostPlatform } from '../platform.ts'
 import { operatingSystem, type ProcessRow } from './process-system.ts'
 
 const run = promisify(execFile)
@@ -32,8 +33,8 @@ export function processTree(root: number, rows: readonly Pick<ProcessRow, 'pid' 
 
 async function memoryOf(pids: readonly number[]): Promise<Map<number, number>> {
   try {
-    if (process.platform === 'linux') return await fromProc(pids)
-    const text = process.platform === 'win32' ? await fromWindows(pids) : await fromPs(pids)
+    if (hostPlatform === 'linux') return await fromProc(pids)
+    const text = hostPlatform === 'win32' ? await fromWindows(pids) : await fromPs(pids)
     return parsePairs(text)
   } catch {
     return new Map()

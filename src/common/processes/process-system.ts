@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { LIST_PROCESSES_MS } from '../limits.ts'
+import { hostPlatform } from '../platform.ts'
 
 export interface ProcessRow {
   pid: number
@@ -38,11 +39,11 @@ const run = promisify(execFile)
 const LIST_OPTIONS = { maxBuffer: 16 << 20, timeout: LIST_PROCESSES_MS, windowsHide: true }
 
 export const operatingSystem: ProcessSystem = {
-  platform: process.platform,
+  platform: hostPlatform,
   list: async () => {
     try {
-      if (process.platform === 'linux') return await listFromProc()
-      return process.platform === 'win32' ? await listFromWindows() : await listFromPs()
+      if (hostPlatform === 'linux') return await listFromProc()
+      return hostPlatform === 'win32' ? await listFromWindows() : await listFromPs()
     } catch {
       return undefined
     }
@@ -74,8 +75,8 @@ export const operatingSystem: ProcessSystem = {
  * parent is gone. Empty on Windows; processes whose environment this user can't read are left out.
  */
 export async function processesWith(variable: string): Promise<Set<number>> {
-  if (process.platform === 'win32') return new Set()
-  if (process.platform !== 'linux') {
+  if (hostPlatform === 'win32') return new Set()
+  if (hostPlatform !== 'linux') {
     const list = run('ps', ['-A', '-E', '-ww', '-o', 'pid=,command='], LIST_OPTIONS)
     const { stdout } = await list.catch(() => ({ stdout: '' }))
     const lines = stdout.split('\n').filter(line => line.includes(variable))
@@ -93,9 +94,9 @@ export async function processesWith(variable: string): Promise<Set<number>> {
 /** The command line of a process; `undefined` if it can't be read. */
 export async function commandLineOf(pid: number): Promise<string | undefined> {
   try {
-    if (process.platform === 'linux')
+    if (hostPlatform === 'linux')
       return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ')
-    if (process.platform === 'win32') return undefined
+    if (hostPlatform === 'win32') return undefined
     return (await run('ps', ['-o', 'command=', '-p', String(pid)], LIST_OPTIONS)).stdout
   } catch {
     return undefined

@@ -6,6 +6,7 @@ import { delimiter as windowsDelimiter } from 'node:path/win32'
 import * as l10n from '@vscode/l10n'
 import spawn from 'cross-spawn'
 import which from 'which'
+import { hostPlatform } from '../platform.ts'
 import { ProcessTree } from './process-tree.ts'
 
 /** The process to start, with the whole environment and an absolute working directory. */
@@ -54,7 +55,7 @@ export async function spawnProcess(
       ...options,
       cwd: request.cwd,
       env: request.env,
-      detached: process.platform !== 'win32',
+      detached: hostPlatform !== 'win32',
       windowsHide: true,
     })
   } catch (error) {
@@ -100,7 +101,7 @@ export function explainSpawnError(error: NodeJS.ErrnoException, request: SpawnRe
   }
   const searched = isPath
     ? []
-    : pathVariable(env, process.platform)
+    : pathVariable(env, hostPlatform)
         .split(path.delimiter)
         .filter(entry => entry !== '')
   return new SpawnError('command-missing', l10n.t("The command {0} doesn't exist.", command), {
@@ -135,6 +136,28 @@ export function environmentLookUp(
   const wanted = name.toUpperCase()
   for (const [key, value] of Object.entries(env)) if (key.toUpperCase() === wanted) return value
   return undefined
+}
+
+/** Merges `over` into `under`; on Windows, names are case-insensitive. */
+export function mergeEnvironment(
+  under: Readonly<Environment>,
+  over: Readonly<Environment>,
+  platform: NodeJS.Platform,
+): Environment {
+  const merged: Environment = { ...under }
+  for (const [name, value] of Object.entries(over)) {
+    removeVariable(merged, name, platform)
+    merged[name] = value
+  }
+  return merged
+}
+
+/** On Windows, in every spelling. */
+export function removeVariable(env: Environment, name: string, platform: NodeJS.Platform): void {
+  delete env[name]
+  if (platform !== 'win32') return
+  const wanted = name.toUpperCase()
+  for (const other of Object.keys(env)) if (other.toUpperCase() === wanted) delete env[other]
 }
 
 export function pathDelimiter(platform: NodeJS.Platform): string {

@@ -6,6 +6,7 @@ import * as fs from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf } from '../../common/errors.ts'
 import { onDisk } from '../../common/file-names.ts'
+import { hasFileModes } from '../../common/platform.ts'
 import { readHandle } from '../../common/read-bounded.ts'
 import { diskLinks, type Links } from '../path-guard.ts'
 import { makeFolders, openFile, RedirectedError, withEntry, withFile, withNewFile } from './no-follow.ts'
@@ -71,7 +72,7 @@ export const disk: FileSystem = {
     withNewFile(path, mode ?? 0o666, async handle => {
       await handle.writeFile(bytes)
       // The process's umask has restricted the mode of the new file.
-      if (mode !== undefined && process.platform !== 'win32') await handle.chmod(mode)
+      if (mode !== undefined && hasFileModes()) await handle.chmod(mode)
       await handle.sync()
     }),
   overwriteFile: (path, bytes) =>

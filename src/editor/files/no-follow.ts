@@ -10,6 +10,7 @@ import * as fs from 'node:fs/promises'
 import path from 'node:path'
 import { errorCode } from '../../common/errors.ts'
 import { decodeFileName, onDisk } from '../../common/file-names.ts'
+import { hasFileModes, hostPlatform } from '../../common/platform.ts'
 import { readHandle } from '../../common/read-bounded.ts'
 
 /** A real path that leads through a link now. */
@@ -25,7 +26,7 @@ export class RedirectedError extends Error {
 const MAX_TRIES = 5
 /** Opening a pipe doesn't wait with `O_NONBLOCK`. Windows doesn't have these flags. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_DIRECTORY = 0, O_CREAT } = constants
-const hasProc = process.platform === 'linux' && existsSync('/proc/self/fd')
+const hasProc = hostPlatform === 'linux' && existsSync('/proc/self/fd')
 /** Opens a folder that can't be listed, or a file that can't be read, only as a location. Node doesn't name this flag of Linux. */
 const O_PATH = 0o10000000
 
@@ -113,7 +114,7 @@ export async function withEntry<T>(realPath: string, work: (entry: string) => Pr
 }
 
 async function withFolder<T>(realPath: string, work: (folder: string) => Promise<T>): Promise<T> {
-  if (process.platform === 'win32') {
+  if (hostPlatform === 'win32') {
     if (!isSameSpelled(await fs.realpath(realPath), realPath)) throw new RedirectedError(realPath)
     return work(realPath)
   }
@@ -123,7 +124,7 @@ async function withFolder<T>(realPath: string, work: (folder: string) => Promise
 
 /** Sets the permission bits of a file. */
 export async function setMode(realPath: string, mode: number): Promise<void> {
-  if (process.platform === 'win32') return
+  if (!hasFileModes()) return
   await withFile(realPath, hasProc ? O_PATH : constants.O_RDONLY, handle =>
     hasProc ? fs.chmod(pathOf(handle), mode) : handle.chmod(mode),
   )

@@ -20,6 +20,7 @@ import {
   type RunningCommand,
   runCommand,
 } from '../../common/processes/run-command.ts'
+import { mergeEnvironment } from '../../common/processes/spawn-process.ts'
 import { PathRules } from '../path-rules.ts'
 
 /** Maximum output in bytes that is kept, also used if the agent doesn't specify a limit. */
@@ -292,20 +293,13 @@ export class SessionTerminals implements Disposable {
   }
 
   async #environment(more: CreateTerminalRequest['env']): Promise<Record<string, string>> {
-    const env: Record<string, string> = { ...(await this.#options.env()) }
     for (const { name, value } of more) {
       if (name === '' || name.includes('=') || name.includes('\0') || value.includes('\0')) {
         throw new Error(`${JSON.stringify(name)} can't be an environment variable of a command.`)
       }
-      if (this.#rules.platform === 'win32') {
-        // On Windows, `PATH` and `Path` are the same variable, and only one of them would be used.
-        for (const known of Object.keys(env)) {
-          if (known.toUpperCase() === name.toUpperCase()) delete env[known]
-        }
-      }
-      env[name] = value
     }
-    return env
+    const own = Object.fromEntries(more.map(({ name, value }) => [name, value]))
+    return mergeEnvironment(await this.#options.env(), own, this.#rules.platform)
   }
 }
 

@@ -7,6 +7,7 @@ import { HostChannel } from '../../acp/transport/host/channel.ts'
 import { newSocketPath } from '../../acp/transport/host/endpoint.ts'
 import { greetWindow, MAX_HANDSHAKE_BYTES } from '../../acp/transport/host/handshake.ts'
 import type { Disposable } from '../../common/disposable.ts'
+import { hostPlatform } from '../../common/platform.ts'
 import type { WindowSocket } from './bridged-server.ts'
 
 /** A socket at which bridges reach the window. Only this user can connect, and only programs with the socket's secret are served. */
@@ -37,7 +38,6 @@ export class BridgeSocket implements Disposable {
   dispose(): void {
     this.#server.close()
     for (const connection of this.#connections) connection.destroy()
-    if (process.platform !== 'win32')
-      rmSync(path.dirname(this.address.socket), { recursive: true, force: true })
+    if (hostPlatform !== 'win32') rmSync(path.dirname(this.address.socket), { recursive: true, force: true })
   }
 }

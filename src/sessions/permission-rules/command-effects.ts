@@ -79,14 +79,18 @@ const CODE_OPTION =
  * The position of the word for which a rule that names no command doesn't allow the command: the program, an argument that isn't in the
  * program's table, or, without a table, an argument that looks as if it may run, load or replace something.
  */
-export function unclearWord(words: readonly string[], globs: readonly boolean[] = []): number | undefined {
+export function unclearWord(
+  words: readonly string[],
+  platform: NodeJS.Platform,
+  globs: readonly boolean[] = [],
+): number | undefined {
   const [program = '', ...rest] = words
   const name = programOf(program).replace(/^(?:[gmn](?=awk$)|g(?=sed$))/, '')
   if (tableOf(name)) {
     // without a dash, letters are options
     if (name === 'tar' && !rest[0]?.startsWith('-')) return 0
     // sed changes only the files that it names, so `-i` isn't checked; on a Mac it is, since the word after it isn't the script
-    const isShown = (word: string) => name !== 'sed' || word !== '-i' || process.platform === 'darwin'
+    const isShown = (word: string) => name !== 'sed' || word !== '-i' || platform === 'darwin'
     const shown = [...words.keys()].filter(at => at === 0 || isShown(words[at] ?? ''))
     const texts = shown.map(at => (at === 0 ? name : (words[at] ?? '')))
     const refused = refusedWord(
@@ -131,7 +135,7 @@ export function runsProject(words: readonly string[]): boolean {
 }
 
 /** The number of words that identify a task of the project, if a rule with `**` may be offered for it. */
-export function taskStart(words: readonly string[]): number | undefined {
+export function taskStart(words: readonly string[], platform: NodeJS.Platform): number | undefined {
   const [program = '', verb = '', script = ''] = words
   const isBuild = program === 'cargo' || program === 'go'
   const text = `${verb} ${script}`
@@ -141,7 +145,7 @@ export function taskStart(words: readonly string[]): number | undefined {
     )
   )
     return undefined
-  if (unclearWord(words) !== undefined) return undefined
+  if (unclearWord(words, platform) !== undefined) return undefined
   return verb === 'run' ? 3 : 2
 }
 

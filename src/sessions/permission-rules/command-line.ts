@@ -3,6 +3,7 @@
  * may interpret differently makes the whole line uncertain, and no rule ever allows an uncertain line.
  */
 
+import { hostPlatform } from '../../common/platform.ts'
 import { needsBash } from '../../common/processes/command-shell.ts'
 import { programOf, RUNNERS } from './command-effects.ts'
 
@@ -56,7 +57,7 @@ const STRANGE =
 const STRANGE_ON_WINDOWS = /[\^%!';@,]|""/
 
 /** Parses a command line. `platform` determines which shells may run it. */
-export function parseCommandLine(line: string, platform: NodeJS.Platform = process.platform): CommandLine {
+export function parseCommandLine(line: string, platform: NodeJS.Platform = hostPlatform): CommandLine {
   const text = line.replace(/^[ \t\n]+|[ \t\n]+$/g, '')
   if (text === '' || text.length > MAX_LENGTH) return { commands: [], sure: false }
   const { commands, sure } = new Lexer(text, platform === 'win32').read()
@@ -358,7 +359,7 @@ export interface CommandPattern {
  */
 export function parseCommandPattern(
   text: string,
-  platform: NodeJS.Platform = process.platform,
+  platform: NodeJS.Platform = hostPlatform,
 ): CommandPattern | undefined {
   // an asterisk isn't shell syntax here, even in the program's name
   const plain = parseCommandLine(text.replaceAll('*', 'x'), platform)

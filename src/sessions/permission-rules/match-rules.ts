@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises'
+import { foldsCase } from '../../common/platform.ts'
 import type { PathGuard } from '../../editor/path-guard.ts'
 import type { PathRules } from '../../editor/path-rules.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
@@ -31,7 +32,7 @@ export interface AnalyzedRequest {
   paths: KnownPath[]
   /** further paths that the request may be about */
   possiblePaths: PossiblePath[]
-  ignoreCase: boolean
+  platform: NodeJS.Platform
 }
 
 /** A file of the request, relative to the session's roots. */
@@ -102,7 +103,7 @@ export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Pr
     possible: [...lines, ...guessed].flatMap(line => possibleCommands(line, rules.platform)),
     paths,
     possiblePaths,
-    ignoreCase: !rules.caseSensitive,
+    platform: rules.platform,
   }
 }
 
@@ -172,7 +173,7 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
     const texts = words.map(({ text }) => text)
     const open = rule.command ? matchCommand(rule.command, texts) : []
     if (!open) return 'different'
-    const refused = refusedIn(rule, texts, open, words.map(isGlob))
+    const refused = refusedIn(rule, texts, open, { globs: words.map(isGlob), platform: analyzed.platform })
     if (refused) return refused
     // in another folder, the same command runs other scripts
     if (!analyzed.inRoot && runsProject(texts)) return { why: 'subfolder' }
@@ -188,11 +189,11 @@ function refusedIn(
   { command, source }: PermissionRule,
   words: readonly string[],
   open: readonly boolean[],
-  globs: readonly boolean[],
+  { globs, platform }: { globs: readonly boolean[]; platform: NodeJS.Platform },
 ): Refusal | undefined {
   // written exactly, or with anything that the program can do
   if (command && (command.anything || !hasStar(command))) return undefined
-  const refused = command ? refusedWord(words, open, false, globs) : unclearWord(words, globs)
+  const refused = command ? refusedWord(words, open, false, globs) : unclearWord(words, platform, globs)
   if (refused === undefined) return undefined
   const word = words[refused] ?? words[0] ?? ''
   const instead = refused === 0 && command && !open[0] ? widened(source) : undefined
@@ -239,10 +240,10 @@ function matches(
 
 /** Whether an asking or rejecting rule matches anything that the request may be about. */
 function concerns({ kinds, command, path, tool }: PermissionRule, analyzed: AnalyzedRequest): boolean {
-  const { subject, possible, paths, possiblePaths, ignoreCase } = analyzed
+  const { subject, possible, paths, possiblePaths, platform } = analyzed
   if (tool && (subject.tool === undefined || !tool(subject.tool))) return false
   if (kinds && !kinds.has(subject.kind) && !subject.shown.some(kind => kinds.has(kind))) return false
-  if (command && !possible.some(words => fitsCommand(command, words, ignoreCase))) return false
+  if (command && !possible.some(words => fitsCommand(command, words, foldsCase(platform)))) return false
   return !path || [...paths, ...possiblePaths].some(({ relative }) => relative.some(path))
 }
 

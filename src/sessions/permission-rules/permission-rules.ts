@@ -123,7 +123,7 @@ export class PermissionRules extends Owner {
     const subject = subjectOf(request, tool, this.#paths.platform)
     if (!subject || !this.#options.trusted()) return []
     const analyzed = await this.#analyze(subject, place)
-    return analyzed ? suggestRules(agentId, analyzed, this.#paths.platform) : []
+    return analyzed ? suggestRules(agentId, analyzed) : []
   }
 
   async #answer(asked: Asked): Promise<RuleAnswer | RuleRefusal | undefined> {

@@ -12,6 +12,7 @@ import {
   withoutHuge,
 } from '../../agents/setting-problem.ts'
 import { isRecord } from '../../common/is-record.ts'
+import { foldsCase, hostPlatform } from '../../common/platform.ts'
 import { TOOL_KINDS } from '../../common/tool-kinds.ts'
 import { parseCommandPattern } from './command-line.ts'
 import { type PermissionRule, type PermissionRuleSetting, ruleActions } from './rule.ts'
@@ -39,7 +40,7 @@ const known = Object.keys(entry.shape)
  */
 export function readPermissionRules(
   layers: readonly SettingLayer[],
-  platform: NodeJS.Platform = process.platform,
+  platform: NodeJS.Platform = hostPlatform,
 ): { rules: PermissionRule[]; problems: SettingProblem[] } {
   const rules: PermissionRule[] = []
   const problems: SettingProblem[] = []
@@ -163,7 +164,7 @@ function globOf(pattern: string, platform: NodeJS.Platform): ((relative: string)
       dot: true,
       nonegate: true,
       strictBrackets: true,
-      nocase: platform === 'win32' || platform === 'darwin',
+      nocase: foldsCase(platform),
     })
     // the root itself isn't in a folder
     return plain === '**' ? () => true : fits

@@ -13,12 +13,8 @@ export interface RuleSuggestion {
 }
 
 /** The narrowest first, only for this agent. Empty if no rule may allow the request. */
-export function suggestRules(
-  agentId: string,
-  analyzed: AnalyzedRequest,
-  platform: NodeJS.Platform,
-): RuleSuggestion[] {
-  const { subject, lines, paths } = analyzed
+export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSuggestion[] {
+  const { subject, lines, paths, platform } = analyzed
   const settings: PermissionRuleSetting[] = []
   // a rule for a tool that acts would allow whatever it's used for next: another task, program or expression
   if (subject.tool !== undefined && reads(subject.tool))
@@ -61,7 +57,7 @@ function prefixed(commands: readonly string[][], platform: NodeJS.Platform): str
   return same(
     commands.map(words => {
       const known = knownStart(words)
-      const count = known ?? taskStart(words)
+      const count = known ?? taskStart(words, platform)
       return count === undefined
         ? undefined
         : `${exactly([words.slice(0, count)], platform)} ${known === undefined ? '**' : '*'}`

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import {
   joinPaths,
-  mergeEnvironment,
+  withChanges,
   withNetworkSettings,
   withoutEditorVariables,
 } from '../../../src/agents/environment.ts'
-import { pathVariable } from '../../../src/common/processes/spawn-process.ts'
+import { mergeEnvironment, pathVariable } from '../../../src/common/processes/spawn-process.ts'
 
 const without = (env: Record<string, string | undefined>) => withoutEditorVariables(env, 'linux')
 
@@ -139,6 +139,14 @@ describe('merged environments', () => {
     assert.deepEqual(mergeEnvironment({ Path: 'a' }, { PATH: 'b' }, 'linux'), { Path: 'a', PATH: 'b' })
     assert.equal(pathVariable({ Path: 'a' }, 'win32'), 'a')
     assert.equal(pathVariable({ Path: 'a' }, 'linux'), '')
+  })
+
+  it('have no variable that a change removes', () => {
+    const changed = (platform: NodeJS.Platform) =>
+      withChanges({ Path: 'a', Home: 'b', X: '1' }, { HOME: null, PATH: 'c' }, platform)
+    assert.deepEqual(changed('win32'), { X: '1', PATH: 'c' })
+    assert.deepEqual(changed('linux'), { Path: 'a', Home: 'b', X: '1', PATH: 'c' })
+    assert.deepEqual(withChanges({ Path: 'a' }, { PATH: 'c', path: null }, 'win32'), { PATH: 'c' })
   })
 
   it('join PATHs without empty or repeated directories', () => {

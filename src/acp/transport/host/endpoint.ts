@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { hasFileModes, hostPlatform } from '../../../common/platform.ts'
 import { makePrivateFolder } from '../../../common/private-files.ts'
 import {
   commandLineOf,
@@ -29,11 +30,14 @@ const MAX_SOCKET_PATH = 104
 /** The folder of a socket. Only the user can enter it. */
 const SOCKET_FOLDER = 'parley-host-'
 
-/** A path for a socket, in a new folder; or a random name for a pipe. */
-export function newSocketPath(): string {
-  if (process.platform === 'win32') return `\\\\.\\pipe\\parley-${randomBytes(16).toString('hex')}`
+/** A path for a socket, in a new folder; or a random name for a pipe. `bases`: where the folder may be, in order of preference. */
+export function newSocketPath(
+  platform: NodeJS.Platform = hostPlatform,
+  bases: ReadonlyArray<string | undefined> = [process.env.XDG_RUNTIME_DIR, os.tmpdir(), '/tmp'],
+): string {
+  if (platform === 'win32') return `\\\\.\\pipe\\parley-${randomBytes(16).toString('hex')}`
   // the storage of the extension is often too deep
-  for (const base of [process.env.XDG_RUNTIME_DIR, os.tmpdir(), '/tmp']) {
+  for (const base of bases) {
     // `mkdtemp` adds six characters
     if (!base || Buffer.byteLength(path.join(base, `${SOCKET_FOLDER}123456`, 's')) >= MAX_SOCKET_PATH)
       continue
@@ -116,7 +120,7 @@ function entriesOf(folder: string, runs: (entry: HostEntry) => boolean): HostEnt
     const entry = isPrivate(file) ? parseEntry(file) : undefined
     if (!entry) continue
     if (!runs(entry)) removeEntry(file, entry)
-    else if (process.platform === 'win32' || isPrivate(path.dirname(entry.socket))) found.push(entry)
+    else if (!hasFileModes() || isPrivate(path.dirname(entry.socket))) found.push(entry)
   }
   return found.sort((a, b) => a.started - b.started || a.pid - b.pid)
 }
@@ -131,7 +135,7 @@ function namesIn(folder: string): string[] {
 
 /** Whether only the user can read the file: another user could have created an entry to receive environments. */
 function isPrivate(file: string): boolean {
-  if (process.platform === 'win32') return true
+  if (!hasFileModes()) return true
   try {
     const { uid, mode } = lstatSync(file)
     return uid === process.getuid?.() && (mode & 0o077) === 0

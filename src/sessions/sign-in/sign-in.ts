@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import * as l10n from '@vscode/l10n'
-import { type Agent, AgentRequestError } from '../../acp/agent.ts'
+import { type Agent, type AgentLaunch, AgentRequestError } from '../../acp/agent.ts'
 import { RpcCode } from '../../acp/errors.ts'
 import type { AuthMethod } from '../../acp/model.ts'
 import { messageOf } from '../../common/errors.ts'
+import { hostPlatform } from '../../common/platform.ts'
+import { findCommand, mergeEnvironment } from '../../common/processes/spawn-process.ts'
 import type { SignInTerminal, SignInVariables } from '../ports.ts'
 import type { AgentRunner } from '../runners/agent-runner.ts'
 
@@ -125,10 +127,26 @@ exit "$code"`
 export function keepOpenOnFailure(
   command: string,
   args: readonly string[],
-  { file, message, platform }: { file: string; message: string; platform: NodeJS.Platform },
+  { file, message, platform = hostPlatform }: { file: string; message: string; platform?: NodeJS.Platform },
 ): { command: string; args: string[] } {
   if (platform === 'win32') return { command, args: [...args] }
   return { command: '/bin/sh', args: ['-c', SCRIPT, file, message, command, ...args] }
+}
+
+/**
+ * What a sign-in terminal runs: the method's own command, or the agent's with the arguments of the method. The command's whole path, since
+ * VS Code's terminal doesn't find `.cmd` files of Windows on the PATH.
+ */
+export async function terminalCommand(
+  launch: Pick<AgentLaunch, 'command' | 'args' | 'env' | 'cwd'>,
+  method: Required<AuthMethod>['terminal'] = { args: [], env: {} },
+  platform: NodeJS.Platform = hostPlatform,
+): Promise<Pick<AgentLaunch, 'command' | 'args' | 'env'>> {
+  const env = mergeEnvironment(launch.env, method.env, platform)
+  const { command } = method
+  if (command === undefined) return { command: launch.command, args: [...launch.args, ...method.args], env }
+  const found = await findCommand(command, { env, cwd: launch.cwd, platform })
+  return { command: 'path' in found ? found.path : command, args: method.args, env }
 }
 
 /** The exit code of a failed command in the file; `undefined` while there is none. */

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { platform } from 'node:process'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { AgentLaunch } from '../../acp/agent.ts'
@@ -9,7 +8,7 @@ import { DisposableStore } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { SIGN_IN_POLL_MS } from '../../common/limits.ts'
 import type { SignInTerminal } from '../../sessions/ports.ts'
-import { failedExitCode, keepOpenOnFailure } from '../../sessions/sign-in/sign-in.ts'
+import { failedExitCode, keepOpenOnFailure, terminalCommand } from '../../sessions/sign-in/sign-in.ts'
 
 /**
  * Signs in with the method's own command, or with the agent's command and the method's arguments, in a visible terminal,
@@ -26,19 +25,16 @@ export function signInTerminal(
       throw new Error(
         l10n.t("{0} runs on a server, so it can't sign in in a terminal here.", nameOf(agentId)),
       )
-    const { command, args, env } = method.terminal ?? { args: [], env: {} }
+    const { command, args, env } = await terminalCommand(launch, method.terminal)
     const folder = await mkdtemp(path.join(tmpdir(), 'parley-sign-in-'))
     const file = path.join(folder, 'exit-code')
-    const run = keepOpenOnFailure(
-      command ?? launch.command,
-      command === undefined ? [...launch.args, ...args] : args,
-      { file, message: l10n.t('Sign-in failed. Press Enter to close the terminal.'), platform },
-    )
+    const message = l10n.t('Sign-in failed. Press Enter to close the terminal.')
+    const run = keepOpenOnFailure(command, args, { file, message })
     const terminal = vscode.window.createTerminal({
       name: l10n.t('Sign in to {0}', nameOf(agentId)),
       shellPath: run.command,
       shellArgs: run.args,
-      env: { ...launch.env, ...env },
+      env,
       strictEnv: true,
       cwd: launch.cwd,
       iconPath: new vscode.ThemeIcon('key'),

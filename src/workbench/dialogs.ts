@@ -6,6 +6,7 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { OFFER_UNDO_MS } from '../common/limits.ts'
 import { notify } from './notifications.ts'
+import { pathOnDisk } from './path-on-disk.ts'
 import { withCancellation } from './with-cancellation.ts'
 
 /** How long a text stays in the status bar, in milliseconds. */
@@ -71,7 +72,7 @@ export const dialogs: Dialogs = {
     return {
       name: path.posix.basename(uri.path),
       uri: uri.toString(),
-      path: uri.scheme === 'file' ? uri.fsPath : undefined,
+      path: uri.scheme === 'file' ? pathOnDisk(uri) : undefined,
     }
   },
   writeSaved: async ({ uri }, text) =>
@@ -79,7 +80,7 @@ export const dialogs: Dialogs = {
   openSaved: async ({ uri }) => void (await vscode.window.showTextDocument(vscode.Uri.parse(uri, true))),
   async openFiles({ title, filters }) {
     const uris = await vscode.window.showOpenDialog({ title, filters, canSelectMany: true })
-    return uris?.filter(({ scheme }) => scheme === 'file').map(({ fsPath }) => fsPath)
+    return uris?.filter(({ scheme }) => scheme === 'file').map(uri => pathOnDisk(uri))
   },
   progress: async ({ title, where, cancellable = false }, work) => {
     const location =

@@ -17,6 +17,7 @@ import { onDidChangeUnsaved } from './editor/other-editors.ts'
 import { MentionSearch } from './mentions/search.ts'
 import { storePickedIn } from './mentions/sources.ts'
 import { NativePrompts } from './native-elicitation.ts'
+import { pathOnDisk } from './path-on-disk.ts'
 import { ruleSettings } from './rule-settings.ts'
 import {
   lastUsedAgent,
@@ -80,7 +81,7 @@ export function createPlatform(
     comments,
     storage,
     version: (context.extension.packageJSON as { version: string }).version,
-    fileInExtension: (...names) => vscode.Uri.joinPath(extensionUri, ...names).fsPath,
+    fileInExtension: (...names) => pathOnDisk(vscode.Uri.joinPath(extensionUri, ...names)),
     log,
     logs: {
       logger: (agentId, name) => logs.logger(agentId, name),
@@ -119,7 +120,7 @@ function workspaceIdentity(): string {
 /** In a remote window, that of the remote machine. */
 function userFolder({ globalStorageUri }: vscode.ExtensionContext): string {
   // …/User/globalStorage/<extension> in every profile: VS Code doesn't tell the profile
-  return path.dirname(path.dirname(globalStorageUri.fsPath))
+  return path.dirname(path.dirname(pathOnDisk(globalStorageUri)))
 }
 
 /** The folders of the editor's settings: the user's, and in a remote window the machine's. */
@@ -131,7 +132,7 @@ function settingsFolders(context: vscode.ExtensionContext): string[] {
 function mcpLocations(context: vscode.ExtensionContext): Platform['mcpLocations'] {
   const { workspaceFile } = vscode.workspace
   return {
-    workspaceFile: workspaceFile?.scheme === 'file' ? workspaceFile.fsPath : undefined,
+    workspaceFile: workspaceFile?.scheme === 'file' ? pathOnDisk(workspaceFile) : undefined,
     userFolder: userFolder(context),
     workspaceIdentity: workspaceIdentity(),
   }

@@ -13,6 +13,7 @@ import {
   type SettingName,
   type SettingValue,
 } from '../common/settings.ts'
+import { pathOnDisk } from './path-on-disk.ts'
 
 /** The only code that reads and writes `parley.*` in VS Code's settings. Also reads the few other settings that matter. */
 
@@ -165,13 +166,13 @@ export class VsCodeSettings extends Owner implements SettingsSource {
 export function localFolders(): Array<{ name: string; path: string }> {
   return namedFolders()
     .filter(({ uri }) => uri.scheme === 'file')
-    .map(({ uri, name }) => ({ name, path: uri.fsPath }))
+    .map(({ uri, name }) => ({ name, path: pathOnDisk(uri) }))
 }
 
 /** Settings and files of a folder are known by its name, which several folders may share. */
 function namedFolders(): Array<{ name: string; uri: vscode.Uri }> {
   const folders = vscode.workspace.workspaceFolders ?? []
-  const names = distinctNames(folders.map(({ name, uri }) => ({ name, path: uri.fsPath })))
+  const names = distinctNames(folders.map(({ name, uri }) => ({ name, path: pathOnDisk(uri) })))
   return folders.map(({ uri }, i) => ({ name: names[i]!, uri }))
 }
 

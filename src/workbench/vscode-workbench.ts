@@ -15,6 +15,7 @@ import { onDidChangeTokenColors, themeTokenColors } from './editor/theme.ts'
 import { capture, followActiveContext, takeCode, takeDropped, takePath } from './mentions/attachments.ts'
 import type { MentionSearch } from './mentions/search.ts'
 import { askOutside, editorSources } from './mentions/sources.ts'
+import { pathOnDisk } from './path-on-disk.ts'
 import { onDidChangeSetting, openSetting, updateSetting } from './settings.ts'
 import type { VsCodeStatusItem } from './status-item.ts'
 import { openTab } from './webviews/panels.ts'
@@ -70,7 +71,7 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     async activeFile() {
       const { activeTextEditor, activeNotebookEditor } = vscode.window
       const uri = activeTextEditor?.document.uri ?? activeNotebookEditor?.notebook.uri
-      return uri?.scheme === 'file' ? uri.fsPath : undefined
+      return uri?.scheme === 'file' ? pathOnDisk(uri) : undefined
     },
     execute: async (command, ...args) => vscode.commands.executeCommand(command, ...args),
     showStatusItem: item => options.statusItem.show(item),

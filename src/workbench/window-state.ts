@@ -3,6 +3,7 @@ import type { SettingsSource } from '../agents/setting-layers.ts'
 import type { WindowState } from '../app/workbench.ts'
 import { Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
+import { pathOnDisk } from './path-on-disk.ts'
 import { localFolders, settingValues } from './settings.ts'
 
 /** What the services know of the window at any time. */
@@ -33,7 +34,7 @@ export class VsCodeWindowState extends Owner {
         isTrusted,
         language: vscode.env.language,
         folders: localFolders(),
-        roots: workspaceFolders.map(({ name, uri }) => ({ name, scheme: uri.scheme, path: uri.fsPath })),
+        roots: workspaceFolders.map(({ name, uri }) => ({ name, scheme: uri.scheme, path: pathOnDisk(uri) })),
         settingValues: settingValues(),
         linkStart: this.#linkStart,
       }

@@ -1,14 +1,15 @@
 import type * as vscode from 'vscode'
 import type { WindowStorage } from '../app/storage/stores.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
+import { pathOnDisk } from './path-on-disk.ts'
 
 /** The storage that VS Code gives the extension in this window. */
 export function windowStorage(context: vscode.ExtensionContext): WindowStorage {
   return {
     workspace: mementoStore(context.workspaceState),
     global: mementoStore(context.globalState),
-    workspaceFolder: context.storageUri?.fsPath,
-    globalFolder: context.globalStorageUri.fsPath,
+    workspaceFolder: context.storageUri && pathOnDisk(context.storageUri),
+    globalFolder: pathOnDisk(context.globalStorageUri),
   }
 }
 

@@ -335,7 +335,8 @@ const unsavedText = tool({
         ...at(offset),
       }
     const path = await roots.file(file)
-    const read = unsaved.includes(path) ? await features.readUnsaved(path) : undefined
+    const open = await roots.same(path, unsaved)
+    const read = open === undefined ? undefined : await features.readUnsaved(open)
     if (!read) return { text: 'That file has no unsaved changes: what is on disk is its text.' }
     return { text: `${roots.name(path)}, unsaved${beginningOnly(read)}:`, data: read.text, ...at(offset) }
   },

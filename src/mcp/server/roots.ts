@@ -62,6 +62,14 @@ export class Roots {
     return items.filter((_, i) => inside[i])
   }
 
+  /** The path among these that leads to the same file, whatever its spelling. */
+  async same(path: string, paths: readonly string[]): Promise<string | undefined> {
+    const realPaths = await Promise.all(
+      [path, ...paths].map(async one => (await this.#guard.check(one)).realPath),
+    )
+    return paths.find((_, at) => realPaths[at + 1] === realPaths[0])
+  }
+
   /** A file in an answer: relative to the working directory where that is shorter to read and means the same. */
   name(path: string): string {
     const { cwd } = this.#guard

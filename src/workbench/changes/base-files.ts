@@ -1,6 +1,7 @@
 import * as vscode from 'vscode'
 import type { EditorChanges } from '../../app/changes/editor-changes.ts'
 import { Owner } from '../../common/disposable.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 
 export const BASE_SCHEME = 'parley-base'
 /** Number of URIs whose changes are reported: more than editors show. */
@@ -120,5 +121,5 @@ function renamedTo({ query }: vscode.Uri): string | undefined {
 }
 
 export function filePathOf(uri: vscode.Uri): string {
-  return vscode.Uri.file(uri.path).fsPath
+  return pathOnDisk(vscode.Uri.file(uri.path))
 }

@@ -6,6 +6,7 @@ import type { ChangedFile } from '../../changes/review/changed-file.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { isText } from '../../common/file-names.ts'
 import { PathRules } from '../../editor/path-rules.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
 import { BASE_SCHEME, filePathOf } from './base-files.ts'
 import type { ReviewCursor } from './review-cursor.ts'
@@ -85,7 +86,7 @@ export class ChangeDecorations
   }
 
   provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
-    if (uri.scheme !== 'file' || !this.#marked.has(rules.key(uri.fsPath))) return undefined
+    if (uri.scheme !== 'file' || !this.#marked.has(rules.key(pathOnDisk(uri)))) return undefined
     if (!readSetting('changes.sourceControl')) return undefined
     return new vscode.FileDecoration('P', l10n.t('Changed by an agent'))
   }

@@ -3,6 +3,7 @@ import * as vscode from 'vscode'
 import type { EditorChanges } from '../../app/changes/editor-changes.ts'
 import { hunksAt } from '../../changes/review/hunk-navigation.ts'
 import { Owner } from '../../common/disposable.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import { baseUri } from './base-files.ts'
 import type { ReviewCursor } from './review-cursor.ts'
 
@@ -31,7 +32,7 @@ export class OldTexts extends Owner implements vscode.HoverProvider {
     // a diff already shows the old text
     if (this.#cursor.isCompared) return undefined
     const at = { start: line, end: line + 1 }
-    const all = await this.#changes.hunks(this.#cursor.shown, uri.fsPath)
+    const all = await this.#changes.hunks(this.#cursor.shown, pathOnDisk(uri))
     const hunks = hunksAt(all, at).filter(({ before }) => before.length > 0)
     const [first] = hunks
     if (!first) return undefined
@@ -49,7 +50,7 @@ export class OldTexts extends Owner implements vscode.HoverProvider {
   /** Opens the peek view of a change with its original text. Resolves to false if there was no text. */
   async show(uri: vscode.Uri, line: number): Promise<boolean> {
     const { shown } = this.#cursor
-    const path = await this.#changes.pathOf(uri.fsPath)
+    const path = await this.#changes.pathOf(pathOnDisk(uri))
     if (path === undefined) return false
     const { session } = shown
     const hunks = await this.#changes.hunks(shown, path)

@@ -8,6 +8,7 @@ import { type Disposable, DisposableStore, Owner, toDisposable } from '../../com
 import { isText, readable } from '../../common/file-names.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { changedFilesOf, type GitApi, onDidChangeGit, openGit } from '../editor/git-extension.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
 import { baseUri } from './base-files.ts'
 import { TELL_UNNAMABLE } from './change-editors.ts'
@@ -142,7 +143,7 @@ export class ChangesSourceControl extends Owner {
       if (list) list.isNew = false
     }
     // the badge adds up the counts of all providers
-    for (const { fsPath } of this.#gitFiles) keys.delete(rules.key(fsPath))
+    for (const uri of this.#gitFiles) keys.delete(rules.key(pathOnDisk(uri)))
     control.count = keys.size
   }
 
@@ -155,8 +156,8 @@ export class ChangesSourceControl extends Owner {
     control.inputBox.visible = false
     control.quickDiffProvider = {
       provideOriginalResource: async uri =>
-        uri.scheme === 'file' && (await this.#changes.isChanged(uri.fsPath))
-          ? baseUri(uri.fsPath)
+        uri.scheme === 'file' && (await this.#changes.isChanged(pathOnDisk(uri)))
+          ? baseUri(pathOnDisk(uri))
           : undefined,
     }
     const git = new DisposableStore()

@@ -4,6 +4,7 @@ import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import { type Disposable, DisposableStore } from '../../common/disposable.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { onDidSaveElsewhere } from '../editor/other-editors.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 
 /** Reports the user's file operations in the editor to the tracker. */
 export function followUserEdits(tracker: ChangeTracker): Disposable {
@@ -23,9 +24,9 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
     else unsaved.delete(document)
     if (isSame) {
       reported.set(document, version)
-      tracker.edits.saved(uri.fsPath, document.getText(), { likely: true })
+      tracker.edits.saved(pathOnDisk(uri), document.getText(), { likely: true })
     }
-    tracker.edits.typed(uri.fsPath, () => document.getText(), isDirty)
+    tracker.edits.typed(pathOnDisk(uri), () => document.getText(), isDirty)
   }
   for (const document of workspace.textDocuments) if (isUnsaved(document)) typed(document)
   own.add(workspace.onDidChangeTextDocument(({ document }) => typed(document)))
@@ -33,7 +34,7 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
     workspace.onDidSaveTextDocument(document => {
       if (document.uri.scheme !== 'file') return
       if (reported.get(document) !== document.version)
-        tracker.edits.saved(document.uri.fsPath, document.getText())
+        tracker.edits.saved(pathOnDisk(document.uri), document.getText())
       typed(document)
     }),
   )
@@ -41,19 +42,19 @@ export function followUserEdits(tracker: ChangeTracker): Disposable {
   own.add(
     workspace.onDidCloseTextDocument(document => {
       if (document.uri.scheme === 'file')
-        tracker.edits.typed(document.uri.fsPath, () => document.getText(), false)
+        tracker.edits.typed(pathOnDisk(document.uri), () => document.getText(), false)
     }),
   )
   own.add(
     workspace.onWillRenameFiles(({ files }) => {
       for (const { oldUri, newUri } of files)
-        if (oldUri.scheme === 'file') tracker.renames.renaming(oldUri.fsPath, newUri.fsPath)
+        if (oldUri.scheme === 'file') tracker.renames.renaming(pathOnDisk(oldUri), pathOnDisk(newUri))
     }),
   )
   own.add(
     workspace.onDidRenameFiles(({ files }) => {
       for (const { oldUri, newUri } of files)
-        if (oldUri.scheme === 'file') void tracker.renames.renamed(oldUri.fsPath, newUri.fsPath)
+        if (oldUri.scheme === 'file') void tracker.renames.renamed(pathOnDisk(oldUri), pathOnDisk(newUri))
     }),
   )
   return own

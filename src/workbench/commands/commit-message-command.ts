@@ -5,6 +5,7 @@ import type { CommitMessages } from '../../app/commands/commit-message.ts'
 import { type CommandHandlers, CommandId } from '../../app/ids.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { gitApi, type Repository } from '../editor/git-extension.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 
 const sourceControl = z.object({ rootUri: z.custom<vscode.Uri>(value => value instanceof vscode.Uri) })
 
@@ -13,7 +14,7 @@ export function commitMessageCommand(messages: Pick<CommitMessages, 'generate'>)
   return {
     [CommandId.generateCommitMessage]: async (pressed?: unknown) => {
       const repository = await repositoryFor(pressed)
-      if (repository) await messages.generate(repository.rootUri.fsPath, repository.inputBox.value)
+      if (repository) await messages.generate(pathOnDisk(repository.rootUri), repository.inputBox.value)
     },
   } satisfies Partial<CommandHandlers>
 }

@@ -8,6 +8,7 @@ import {
 import { type Disposable, DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
 import { editedLines, type LineRange } from '../../editor/diff-texts.ts'
 import { PathRules } from '../../editor/path-rules.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import { onDidChangeSetting, readSetting } from '../settings.ts'
 
 /** Only the latest reads and edits of a file are shown. */
@@ -148,7 +149,7 @@ export class AgentHighlights extends Owner {
 }
 
 function keyOf(uri: vscode.Uri): string {
-  return uri.scheme === 'file' ? rules.key(uri.fsPath) : ''
+  return uri.scheme === 'file' ? rules.key(pathOnDisk(uri)) : ''
 }
 
 /** `undefined` if the line was replaced or removed. VS Code reports changes from the end of the text to its start. */

@@ -8,6 +8,7 @@ import { languageId, proposedText } from '../../editor/code-blocks.ts'
 import { candidates } from '../../editor/links.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { smallestEdit } from '../../editor/text.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import type { Proposals } from './diffs.ts'
 
 /** The text editor that the user used last; a conversation in a tab isn't a text editor. */
@@ -63,7 +64,7 @@ export async function applyCode(
   const question = target.document
     ? l10n.t('Apply this change to {0}?', target.name)
     : l10n.t('Create {0} with this code?', target.name)
-  const agreed = await proposals.ask(target.uri.fsPath, { oldText: before, newText: after }, question)
+  const agreed = await proposals.ask(pathOnDisk(target.uri), { oldText: before, newText: after }, question)
   if (agreed) await write(target, before, after)
 }
 
@@ -104,7 +105,7 @@ function nameOf(uri: vscode.Uri): string {
 
 function folders(roots: Roots | undefined): string[] {
   if (roots) return [roots.cwd, ...roots.additionalDirectories]
-  return (vscode.workspace.workspaceFolders ?? []).map(folder => folder.uri.fsPath)
+  return (vscode.workspace.workspaceFolders ?? []).map(folder => pathOnDisk(folder.uri))
 }
 
 async function write(target: Target, before: string, after: string): Promise<void> {

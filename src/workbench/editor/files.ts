@@ -9,6 +9,7 @@ import { type FilesShared, filesShared } from '../../editor/files/files.ts'
 import type { Encodings } from '../../editor/files/text-files.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import { localFolders } from '../settings.ts'
 import { onDidSaveElsewhere, unsavedElsewhere } from './other-editors.ts'
 
@@ -30,7 +31,7 @@ export function vscodeFiles(log: Logger, protectedFiles: ProtectedFiles): FilesS
 function watchFiles(changed: (path: string) => void): Disposable {
   const own = new DisposableStore()
   const watcher = own.add(vscode.workspace.createFileSystemWatcher('**/*'))
-  const tell = ({ fsPath }: vscode.Uri) => changed(fsPath)
+  const tell = (uri: vscode.Uri) => changed(pathOnDisk(uri))
   for (const event of [watcher.onDidCreate, watcher.onDidChange, watcher.onDidDelete]) own.add(event(tell))
   return own
 }
@@ -39,10 +40,11 @@ function watchFiles(changed: (path: string) => void): Disposable {
 export const onDidSaveFile: Event<string> = listener => {
   const own = new DisposableStore()
   const { workspace } = vscode
-  const tell = ({ scheme, fsPath }: vscode.Uri) => {
-    if (scheme !== 'file') return
-    listener(fsPath)
-    realpath.native(fsPath, (_error, path) => path !== undefined && path !== fsPath && listener(path))
+  const tell = (uri: vscode.Uri) => {
+    if (uri.scheme !== 'file') return
+    const file = pathOnDisk(uri)
+    listener(file)
+    realpath.native(file, (_error, path) => path !== undefined && path !== file && listener(path))
   }
   own.add(workspace.onDidSaveTextDocument(({ uri }) => tell(uri)))
   own.add(onDidSaveElsewhere(path => tell(vscode.Uri.file(path))))
@@ -70,7 +72,7 @@ export class VscodeDocuments implements Documents {
     let found: vscode.TextDocument | undefined
     for (const document of vscode.workspace.textDocuments) {
       if (document.uri.scheme !== 'file' || document.isClosed) continue
-      if (!keys.has(this.#rules.key(document.uri.fsPath))) continue
+      if (!keys.has(this.#rules.key(pathOnDisk(document.uri)))) continue
       if (!found || (isUnsaved(document) && !isUnsaved(found))) found = document
     }
     return found && openDocument(found)
@@ -85,7 +87,7 @@ export class VscodeDocuments implements Documents {
     const documents = vscode.workspace.textDocuments.filter(
       one => one.uri.scheme === 'file' && isUnsaved(one),
     )
-    return [...documents.map(({ uri }) => uri.fsPath), ...unsavedElsewhere()]
+    return [...documents.map(({ uri }) => pathOnDisk(uri)), ...unsavedElsewhere()]
   }
 }
 

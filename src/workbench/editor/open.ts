@@ -8,6 +8,7 @@ import type { Roots } from '../../acp/model.ts'
 import type { FileReference } from '../../common/file-links.ts'
 import { candidates, parseLink } from '../../editor/links.ts'
 import { PathRules } from '../../editor/path-rules.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 
 const rules = new PathRules()
 
@@ -92,7 +93,7 @@ function rootList(roots: Roots | undefined): string[] {
   if (roots) return [roots.cwd, ...roots.additionalDirectories]
   return (vscode.workspace.workspaceFolders ?? [])
     .filter(folder => folder.uri.scheme === 'file')
-    .map(folder => folder.uri.fsPath)
+    .map(folder => pathOnDisk(folder.uri))
 }
 
 function showOptions(target: { line?: number; column?: number }): vscode.TextDocumentShowOptions {

@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises'
 import * as vscode from 'vscode'
 import { DisposableStore } from '../../common/disposable.ts'
 import type { Event } from '../../common/event.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 
 /** A file written this long before its tab has no unsaved changes anymore was saved, not reverted. Milliseconds. */
 const SAVED_WITHIN_MS = 5000
@@ -19,7 +20,7 @@ export function unsavedElsewhere(): string[] {
 
 function fileOf({ input }: vscode.Tab): string | undefined {
   const isOther = input instanceof vscode.TabInputNotebook || input instanceof vscode.TabInputCustom
-  return isOther && input.uri.scheme === 'file' ? input.uri.fsPath : undefined
+  return isOther && input.uri.scheme === 'file' ? pathOnDisk(input.uri) : undefined
 }
 
 /** A file may have got unsaved changes, or has none anymore: its tab shows that in every kind of editor. */
@@ -30,7 +31,9 @@ export const onDidChangeUnsaved: Event<void> = listener =>
 export const onDidSaveElsewhere: Event<string> = listener => {
   const own = new DisposableStore()
   own.add(
-    vscode.workspace.onDidSaveNotebookDocument(({ uri }) => uri.scheme === 'file' && listener(uri.fsPath)),
+    vscode.workspace.onDidSaveNotebookDocument(
+      ({ uri }) => uri.scheme === 'file' && listener(pathOnDisk(uri)),
+    ),
   )
   const unsaved = new Set(unsavedElsewhere())
   const follow = async (tabs: readonly vscode.Tab[]) => {

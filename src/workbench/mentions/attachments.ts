@@ -10,12 +10,14 @@ import { withTimeout } from '../../common/async.ts'
 import { fileIcon } from '../../common/block-chip.ts'
 import { PICTURE_NAME } from '../../common/image-info.ts'
 import { TYPED_PATH_MS } from '../../common/limits.ts'
+import { hostPlatform } from '../../common/platform.ts'
 import { shortened } from '../../common/visible.ts'
 import type { Attachment, CaptureKind } from '../../conversation/attachment.ts'
 import type { Revision } from '../../editor/git-revisions.ts'
 import { mimeTypeOf } from '../../editor/mentions/prompt-content.ts'
 import { findInRoots } from '../../editor/mentions/typed-path.ts'
 import { currentSelection } from '../editor/open.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import { localFolders } from '../settings.ts'
 import { terminalSelection } from '../tools/terminal-selection.ts'
 import { isReadable, rememberPicked } from './sources.ts'
@@ -165,7 +167,7 @@ async function pickFiles(): Promise<Attachment[]> {
   const uris = await vscode.window.showOpenDialog({
     canSelectMany: true,
     canSelectFiles: true,
-    canSelectFolders: process.platform === 'darwin',
+    canSelectFolders: hostPlatform === 'darwin',
     openLabel: l10n.t('Add to Conversation'),
     title: l10n.t('Add Files to Conversation'),
   })
@@ -186,7 +188,7 @@ export async function takeDropped(texts: readonly string[]): Promise<Attachment[
       return []
     }
   })
-  const taken = await attachmentsFor(uris, uri => isReadable(uri.fsPath))
+  const taken = await attachmentsFor(uris, uri => isReadable(pathOnDisk(uri)))
   if (taken.length === 0) throw new Error(l10n.t('Only files and folders on this machine can be added.'))
   return taken
 }
@@ -254,19 +256,19 @@ export async function attachmentsFor(
 }
 
 async function attachmentFor(uri: vscode.Uri, mayRead: boolean): Promise<Attachment | undefined> {
-  const info = await stat(uri.fsPath).catch(() => undefined)
+  const info = await stat(pathOnDisk(uri)).catch(() => undefined)
   if (!info) return undefined
   const mimeType = mimeTypeOf(uri.path)
   const isMedia = PICTURE_NAME.test(uri.path) || mimeType?.startsWith('audio/')
   if (!info.isFile() || !mayRead || !mimeType || !isMedia || info.size > MAX_MEDIA_BYTES) {
     return fileAttachment(uri, info.isDirectory())
   }
-  const data = (await readFile(uri.fsPath)).toString('base64')
+  const data = (await readFile(pathOnDisk(uri))).toString('base64')
   const name = path.posix.basename(uri.path)
   const content = mimeType.startsWith('image/')
     ? ({ type: 'image', data, mimeType, uri: uri.toString() } as const)
     : ({ type: 'audio', data, mimeType } as const)
-  return { id: randomUUID(), label: name, icon: fileIcon(name), detail: uri.fsPath, content }
+  return { id: randomUUID(), label: name, icon: fileIcon(name), detail: pathOnDisk(uri), content }
 }
 
 /** A selection is reported when it hasn't changed for this long, in milliseconds. */

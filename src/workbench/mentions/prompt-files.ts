@@ -21,6 +21,7 @@ import { decodeText } from '../../editor/text.ts'
 import { filesInWorktree } from '../../editor/worktrees/files-in-worktree.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { currentSelection } from '../editor/open.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import { localFolders, promptFilesLocations } from '../settings.ts'
 import { fileAttachment } from './attachments.ts'
 import { askOutside, openDocument, rememberPicked } from './sources.ts'
@@ -120,7 +121,7 @@ function editorValues(folder: string | undefined): Map<string, string> {
   if (!editor) return values
   const { uri } = editor.document
   if (uri.scheme === 'file') {
-    const file = uri.fsPath
+    const file = pathOnDisk(uri)
     const extension = path.extname(file)
     values.set('file', file)
     values.set('relativeFile', folder === undefined ? file : path.relative(folder, file))

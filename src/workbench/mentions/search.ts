@@ -17,6 +17,7 @@ import { FileIndex, type FoundFile, type IndexRoot } from '../../editor/mentions
 import { type FoundRevision, RevisionIndex } from '../../editor/mentions/revision-index.ts'
 import { type TypedPath, TypedPathSearch } from '../../editor/mentions/typed-path.ts'
 import { currentSelection } from '../editor/open.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import {
   changesAttachment,
   fileAttachment,
@@ -133,7 +134,7 @@ export class MentionSearch extends Owner {
       const uri = vscode.Uri.parse(address)
       const detail = vscode.workspace.asRelativePath(uri)
       if (isOpen.has(detail) || !vscode.workspace.getWorkspaceFolder(uri)) continue
-      const isThere = await stat(uri.fsPath).then(
+      const isThere = await stat(pathOnDisk(uri)).then(
         info => info.isFile(),
         () => false,
       )
@@ -156,7 +157,7 @@ export class MentionSearch extends Owner {
 function rootsOfWorkspace(): IndexRoot[] {
   return (vscode.workspace.workspaceFolders ?? [])
     .filter(folder => folder.uri.scheme === 'file')
-    .map(folder => ({ path: folder.uri.fsPath, name: folder.name }))
+    .map(folder => ({ path: pathOnDisk(folder.uri), name: folder.name }))
 }
 
 function fileRow({ root, path: file, isFolder, matches }: FoundFile): MentionRow {

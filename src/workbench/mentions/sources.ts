@@ -14,6 +14,7 @@ import { isInRoots } from '../../editor/mentions/typed-path.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { dialogs } from '../dialogs.ts'
 import { isUnsaved } from '../editor/files.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 
 const rules = new PathRules()
 
@@ -27,9 +28,10 @@ export function storePickedIn(store: KeyValueStore): void {
 
 /** The user chose these files, so they may be read for a prompt wherever they are, unless a link later leads elsewhere. */
 export async function rememberPicked(uris: readonly vscode.Uri[]): Promise<void> {
-  for (const { scheme, fsPath } of uris) {
-    const real = scheme === 'file' ? await realPath(fsPath) : undefined
-    if (real !== undefined) picked.add(keyOf(fsPath), keyOf(real))
+  for (const uri of uris) {
+    const file = pathOnDisk(uri)
+    const real = uri.scheme === 'file' ? await realPath(file) : undefined
+    if (real !== undefined) picked.add(keyOf(file), keyOf(real))
   }
 }
 
@@ -103,13 +105,13 @@ export const editorSources: ContextSources = {
 function workspaceFolders(): string[] {
   return (vscode.workspace.workspaceFolders ?? [])
     .filter(folder => folder.uri.scheme === 'file')
-    .map(folder => folder.uri.fsPath)
+    .map(folder => pathOnDisk(folder.uri))
 }
 
 export function openDocument(file: string): vscode.TextDocument | undefined {
   const key = keyOf(file)
   return vscode.workspace.textDocuments.find(
-    ({ uri, isClosed }) => uri.scheme === 'file' && !isClosed && keyOf(uri.fsPath) === key,
+    ({ uri, isClosed }) => uri.scheme === 'file' && !isClosed && keyOf(pathOnDisk(uri)) === key,
   )
 }
 

@@ -11,6 +11,7 @@ import type {
   SourceBreakpoint,
 } from '../../mcp/server/debug-features.ts'
 import { type LaunchSettings, launchConfigurations } from '../../mcp/server/launch-configurations.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import { launchVariables } from './variables.ts'
 
 /** Length of the stored end of a session's output. Characters. */
@@ -61,7 +62,7 @@ export function createDebugFeatures(): DebugFeatures {
     request: async (id, command, args) => live(id).customRequest(command, args),
     configurations,
     start: ({ name, folder, own }) => {
-      const found = vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === folder)
+      const found = vscode.workspace.workspaceFolders?.find(({ uri }) => pathOnDisk(uri) === folder)
       const launched = own as vscode.DebugConfiguration | undefined
       return Promise.resolve(vscode.debug.startDebugging(found, launched ?? name))
     },
@@ -212,7 +213,7 @@ function configurations(): LaunchEntry[] {
         : (found?.workspaceFolderValue ?? found?.workspaceValue)
     }
     return {
-      ...{ folder: uri.fsPath, folderName: name, variables: launchVariables(uri) },
+      ...{ folder: pathOnDisk(uri), folderName: name, variables: launchVariables(uri) },
       ...{ configurations: of('configurations'), compounds: of('compounds') },
     }
   })
@@ -237,7 +238,7 @@ function breakpointOf({
   enabled,
 }: vscode.SourceBreakpoint): SourceBreakpoint {
   return {
-    path: location.uri.fsPath,
+    path: pathOnDisk(location.uri),
     line: location.range.start.line + 1,
     ...(condition && { condition }),
     ...(logMessage && { log: logMessage }),

@@ -27,6 +27,7 @@ import { ToolError } from '../../mcp/server/tool-error.ts'
 import type { Diffs } from '../editor/diffs.ts'
 import { isUnsaved } from '../editor/files.ts'
 import { openFile } from '../editor/open.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import { withCancellation } from '../with-cancellation.ts'
 import { createDebugFeatures } from './debugging.ts'
 import { listTasks, runTask } from './tasks.ts'
@@ -54,7 +55,7 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
           : [[vscode.Uri.file(path), vscode.languages.getDiagnostics(vscode.Uri.file(path))] as const]
       return all
         .filter(([uri, found]) => uri.scheme === 'file' && found.length > 0)
-        .map(([uri, found]) => ({ path: uri.fsPath, problems: found.map(problemOf) }))
+        .map(([uri, found]) => ({ path: pathOnDisk(uri), problems: found.map(problemOf) }))
     },
     onDidChangeProblems,
     open: async path => {
@@ -106,11 +107,11 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
       const editor = vscode.window.activeTextEditor
       if (editor?.document.uri.scheme !== 'file') return undefined
       const { document, selection } = editor
-      return { path: document.uri.fsPath, ...spanOf(selection), ...beginningOf(document, selection) }
+      return { path: pathOnDisk(document.uri), ...spanOf(selection), ...beginningOf(document, selection) }
     },
-    unsaved: async () => unsavedDocuments().map(({ uri }) => uri.fsPath),
+    unsaved: async () => unsavedDocuments().map(({ uri }) => pathOnDisk(uri)),
     async readUnsaved(path) {
-      const document = unsavedDocuments().find(({ uri }) => uri.fsPath === path)
+      const document = unsavedDocuments().find(({ uri }) => pathOnDisk(uri) === path)
       return document && beginningOf(document, new vscode.Range(0, 0, document.lineCount, 0))
     },
     async rename(path, at, name) {
@@ -178,7 +179,7 @@ function findable({ files, ...input }: Record<string, unknown>): Record<string, 
   if (!Array.isArray(files)) return input
   const [folder] = vscode.workspace.workspaceFolders ?? []
   if (vscode.env.remoteName === undefined || !folder) return { ...input, files }
-  return { ...input, files: files.map(file => relative(folder.uri.fsPath, String(file))) }
+  return { ...input, files: files.map(file => relative(pathOnDisk(folder.uri), String(file))) }
 }
 
 const PLACE_COMMANDS: Readonly<Record<LocationKind, string>> = {
@@ -197,7 +198,7 @@ const SEVERITIES: Readonly<Record<vscode.DiagnosticSeverity, Severity>> = {
 
 const onDidChangeProblems: Event<readonly string[]> = listener =>
   vscode.languages.onDidChangeDiagnostics(({ uris }) =>
-    listener(uris.filter(({ scheme }) => scheme === 'file').map(({ fsPath }) => fsPath)),
+    listener(uris.filter(({ scheme }) => scheme === 'file').map(uri => pathOnDisk(uri))),
   )
 
 async function execute<T>(command: string, ...args: unknown[]): Promise<T | undefined> {
@@ -224,7 +225,7 @@ async function loaded(document: vscode.TextDocument): Promise<void> {
   const end = performance.now() + EDITOR_RELOAD_MS
   for (;;) {
     if (isUnsaved(document) || document.isClosed) return
-    const bytes = await readFile(document.uri.fsPath).catch(() => undefined)
+    const bytes = await readFile(pathOnDisk(document.uri)).catch(() => undefined)
     if (!bytes) return
     const onDisk = await vscode.workspace.decode(bytes, { encoding: document.encoding })
     if (haveSameLines(onDisk, document.getText()) || performance.now() > end) return
@@ -291,8 +292,8 @@ function related(
     name: item.name,
     kind: kindOf(item.kind),
     ...(item.detail && { container: item.detail }),
-    location: { path: item.uri.fsPath, ...spanOf(item.selectionRange) },
-    uses: ranges.map(range => ({ path: uri.fsPath, ...spanOf(range) })),
+    location: { path: pathOnDisk(item.uri), ...spanOf(item.selectionRange) },
+    uses: ranges.map(range => ({ path: pathOnDisk(uri), ...spanOf(range) })),
   }
 }
 
@@ -310,9 +311,9 @@ function editors(): OpenEditor[] {
             ? input.modified
             : undefined
       if (uri?.scheme !== 'file') continue
-      const before = found.get(uri.fsPath)
-      found.set(uri.fsPath, {
-        path: uri.fsPath,
+      const before = found.get(pathOnDisk(uri))
+      found.set(pathOnDisk(uri), {
+        path: pathOnDisk(uri),
         isActive: before?.isActive || (isActive && group === activeTabGroup),
         isVisible: before?.isVisible || isActive,
         isDirty: before?.isDirty || isDirty,
@@ -348,7 +349,7 @@ function symbolOf({ name, kind, containerName, location }: vscode.SymbolInformat
     name,
     kind: kindOf(kind),
     ...(containerName && { container: containerName }),
-    location: { path: location.uri.fsPath, ...spanOf(location.range) },
+    location: { path: pathOnDisk(location.uri), ...spanOf(location.range) },
   }
 }
 
@@ -387,7 +388,7 @@ function locationsOf(found: vscode.Location | vscode.LocationLink): Location[] {
   const uri = isLink ? found.targetUri : found.uri
   if (uri.scheme !== 'file') return []
   const range = isLink ? (found.targetSelectionRange ?? found.targetRange) : found.range
-  return [{ path: uri.fsPath, ...spanOf(range) }]
+  return [{ path: pathOnDisk(uri), ...spanOf(range) }]
 }
 
 function markdownOf(content: vscode.MarkdownString | vscode.MarkedString): string {
@@ -407,7 +408,7 @@ function editsOf(edit: vscode.WorkspaceEdit): FileEdit[] {
     throw new ToolError(
       "It would change something that isn't a file. Nothing was done. Make the change yourself.",
     )
-  return entries.map(([uri, edits]) => ({ path: uri.fsPath, changes: edits.map(changeOf) }))
+  return entries.map(([uri, edits]) => ({ path: pathOnDisk(uri), changes: edits.map(changeOf) }))
 }
 
 /** All that an edit does. `entries()` leaves out all but texts, as does `size`, although it's documented otherwise. */

@@ -4,6 +4,7 @@ import * as vscode from 'vscode'
 import { isRecord } from '../../common/is-record.ts'
 import type { TaskInfo, TaskRun } from '../../mcp/server/editor-features.ts'
 import { DescriptionWork, seenVariables, type VariableSources } from '../../mcp/server/seen-variables.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 import { runToEnd } from '../run-task.ts'
 import { followTask } from './terminal-commands.ts'
 import { variableSources } from './variables.ts'
@@ -79,7 +80,7 @@ function infoOf(task: vscode.Task, settings: TaskSettings): TaskInfo {
 /** Its folder, where a window has several, which may have tasks with the same name. */
 function folderOf({ scope }: vscode.Task): string | undefined {
   const isOneOfSeveral = typeof scope === 'object' && (vscode.workspace.workspaceFolders?.length ?? 0) > 1
-  return isOneOfSeveral ? scope.uri.fsPath : undefined
+  return isOneOfSeveral ? pathOnDisk(scope.uri) : undefined
 }
 
 /** Maximum number of tasks.json entries without a label that are compared with each task. With more, it isn't clear what a task runs. */

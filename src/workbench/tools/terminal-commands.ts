@@ -2,6 +2,7 @@ import * as vscode from 'vscode'
 import { deferred, withTimeout } from '../../common/async.ts'
 import { withoutEscapes } from '../../conversation/tool-output.ts'
 import type { TerminalCommand } from '../../mcp/server/editor-features.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 
 const MAX_COMMANDS = 20
 /** Length of the stored end of a command's output. Characters. */
@@ -48,7 +49,7 @@ export function terminalCommands(): TerminalCommand[] {
   return commands.map(({ execution, terminal, exitCode, isRunning, output }) => ({
     terminal: terminal.name,
     command: execution.commandLine.value,
-    ...(execution.cwd?.scheme === 'file' && { cwd: execution.cwd.fsPath }),
+    ...(execution.cwd?.scheme === 'file' && { cwd: pathOnDisk(execution.cwd) }),
     ...(exitCode !== undefined && { exitCode }),
     isRunning,
     get output() {

@@ -4,6 +4,7 @@ import * as vscode from 'vscode'
 import { PLACE_PREVIEW, previewHtml } from '../../app/page-preview.ts'
 import type { Preview } from '../../bridge/preview.ts'
 import { escapeHtml } from '../../common/escape-html.ts'
+import { pathOnDisk } from '../path-on-disk.ts'
 
 export interface WebviewPageOptions {
   /** The script's name in `dist/webview/`. */
@@ -105,7 +106,7 @@ function webviewHtml(
   })
   // in the page itself, so that a preview is shown without waiting for anything
   const styles = readFileSync(
-    vscode.Uri.joinPath(folder, `${page.styles ?? page.name}.css`).fsPath,
+    pathOnDisk(vscode.Uri.joinPath(folder, `${page.styles ?? page.name}.css`)),
     'utf8',
   ).replaceAll('url("./', `url("${folderUrl}/`)
   const below = `${vscode.l10n.t('Looking for agents on this machine…')} ${vscode.l10n.t('Cancel')}`

@@ -23,6 +23,7 @@ async function call(name: string, input: object, features: Partial<EditorFeature
       file: async (file: string) => file,
       has: async () => true,
       within: async (all: unknown[]) => all,
+      same: async (file: string, all: string[]) => all.find(one => one === file),
       name: String,
     },
     conversation: async () => conversation,

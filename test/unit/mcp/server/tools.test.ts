@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { deferred } from '../../../../src/common/async.ts'
 import { EDITOR_TOOL_NAMES } from '../../../../src/common/editor-tool-names.ts'
@@ -118,6 +118,9 @@ for (const era of ['legacy', 'modern'] as const) {
       assert.deepEqual(dataOf(await rig.call('open_editors')), ['main.ts (active, unsaved changes)'])
       assert.deepEqual(dataOf(await rig.call('unsaved_text')), ['main.ts'])
       assert.deepEqual(dataOf(await rig.call('unsaved_text', { file: 'main.ts' })), ['unsaved', 'text'])
+      symlinkSync(folder, join(folder, 'self'))
+      assert.deepEqual(dataOf(await rig.call('unsaved_text', { file: 'self/main.ts' })), ['unsaved', 'text'])
+      rmSync(join(folder, 'self'))
       features.selected = {
         path,
         start: { line: 1, column: 1 },

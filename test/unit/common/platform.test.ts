@@ -1,0 +1,105 @@
+/** What depends on the system, for all three of them. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { newSocketPath } from '../../../src/acp/transport/host/endpoint.ts'
+import { Checkout } from '../../../src/changes/detect/repository-files.ts'
+import { modeOf } from '../../../src/changes/model/file-state.ts'
+import { isWithin } from '../../../src/common/file-names.ts'
+import { foldsCase, hasFileModes } from '../../../src/common/platform.ts'
+import { unclearWord } from '../../../src/sessions/permission-rules/command-effects.ts'
+import { pathOnDisk } from '../../../src/workbench/path-on-disk.ts'
+
+const PLATFORMS = ['win32', 'darwin', 'linux'] as const
+const onEach = <T>(ask: (platform: NodeJS.Platform) => T) => PLATFORMS.map(ask)
+
+describe('on Windows, macOS and Linux', () => {
+  let directory: string
+  before(() => {
+    directory = mkdtempSync(path.join(tmpdir(), 'parley-platform-'))
+  })
+  after(() => rmSync(directory, { recursive: true, force: true }))
+
+  it('names of files differ in their case, and files have modes', () => {
+    assert.deepEqual(onEach(foldsCase), [true, true, false])
+    assert.deepEqual(onEach(hasFileModes), [false, true, true])
+    assert.deepEqual(
+      onEach(platform => modeOf({ mode: 0o100755 }, platform)),
+      [0o666, 0o755, 0o755],
+    )
+  })
+
+  it('a path of the editor has the drive that agents write', () => {
+    assert.deepEqual(
+      onEach(platform => pathOnDisk({ fsPath: 'c:\\Dir\\a' }, platform)),
+      ['C:\\Dir\\a', 'c:\\Dir\\a', 'c:\\Dir\\a'],
+    )
+    assert.equal(pathOnDisk({ fsPath: '\\\\server\\share\\a' }, 'win32'), '\\\\server\\share\\a')
+  })
+
+  it('a path is within a folder or not', () => {
+    const windows = (folder: string, file: string) => isWithin(folder, file, path.win32)
+    assert.equal(windows('C:\\a', 'C:\\a\\b'), true)
+    assert.equal(windows('C:\\a', 'c:\\A\\b'), true)
+    assert.equal(windows('C:\\a', 'C:\\a'), true)
+    assert.equal(windows('C:\\a', 'C:\\a\\..b'), true)
+    assert.equal(windows('C:\\a', 'C:\\ab'), false)
+    assert.equal(windows('C:\\a', 'D:\\a\\b'), false, 'another drive')
+    assert.equal(windows('C:\\a', '\\\\server\\share\\b'), false)
+    assert.equal(windows('C:/a', 'C:\\a\\b'), true, 'a path from Git')
+    const others = (folder: string, file: string) => isWithin(folder, file, path.posix)
+    assert.equal(others('/a', '/a/..b'), true)
+    assert.equal(others('/a', '/a/..\\b'), true, 'a name')
+    assert.equal(others('/a', '/b'), false)
+    assert.equal(others('/a', '/A/b'), false)
+  })
+
+  it('a socket has a path that fits, or is a pipe', () => {
+    const [pipe = '', mac = '', linux = ''] = onEach(platform =>
+      newSocketPath(platform, [
+        undefined,
+        path.join(directory, 'x'.repeat(90)),
+        path.join(directory, 'no'),
+        directory,
+      ]),
+    )
+    assert.match(pipe, /^\\\\\.\\pipe\\parley-[0-9a-f]{32}$/)
+    for (const socket of [mac, linux]) {
+      assert.ok(socket.startsWith(`${directory}/parley-host-`), socket)
+      assert.ok(Buffer.byteLength(socket) < 104, socket)
+    }
+    assert.notEqual(mac, linux)
+    // 103 bytes are the most on a Mac, where the temporary folder is deep
+    const longest = path.join(
+      directory,
+      'y'.repeat(103 - Buffer.byteLength(directory) - 1 - '/parley-host-123456/s'.length),
+    )
+    assert.throws(() => newSocketPath('darwin', [`${longest}y`]), /no folder/)
+    execFileSync('mkdir', [longest])
+    assert.equal(Buffer.byteLength(newSocketPath('darwin', [longest])), 103)
+  })
+
+  it("a checkout ends lines as the user's Git does", async () => {
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: directory })
+    git('init', '-q')
+    const ends = (platform: NodeJS.Platform) =>
+      new Checkout(directory, ['a.txt', 'b.txt']).endsWithCrlf('a.txt', platform)
+    git('config', 'core.autocrlf', 'false')
+    assert.deepEqual(await Promise.all(onEach(ends)), [false, false, false])
+    git('config', 'core.autocrlf', 'true')
+    assert.deepEqual(await Promise.all(onEach(ends)), [true, true, true])
+    git('config', 'core.autocrlf', 'false')
+    execFileSync('sh', ['-c', 'echo "*.txt text" > .gitattributes'], { cwd: directory })
+    assert.deepEqual(await Promise.all(onEach(ends)), [true, false, false], 'as is native')
+  })
+
+  it('a command has the effect that its options have there', () => {
+    // on a Mac, `-i` takes the next word, so the word after that is the script
+    assert.deepEqual(
+      onEach(platform => unclearWord(['sed', '-i', 's/a/b/', 'x'], platform)),
+      [undefined, 1, undefined],
+    )
+  })
+})

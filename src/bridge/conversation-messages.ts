@@ -122,6 +122,8 @@ export const draftItems = z.array(attachment).max(1024)
 const draft = draftText.extend({ items: draftItems })
 const promptId = z.string().min(1).max(64)
 const queued = z.object({ key, id })
+/** A prompt that is being edited where it is, as `EditedEntry`. */
+const editedEntry = z.object({ round: index, entryId: id })
 
 const formValue = z.union([
   z.string().max(MiB),
@@ -231,12 +233,12 @@ export const conversationMessages = {
     answer<void>(),
   ),
   /**
-   * Stores the draft. Resolves when snapshots contain it. `entryId`: the draft is for a prompt that is being edited in the conversation, as
-   * with the items.
+   * Stores the draft. Resolves when snapshots contain it. `edit`: the draft is for a prompt that is being edited in the conversation, as with
+   * the items.
    */
-  'conversation/draft': request(draftText.extend({ key, entryId: id.optional() }), answer<void>()),
+  'conversation/draft': request(draftText.extend({ key, edit: editedEntry.optional() }), answer<void>()),
   /** The draft's items, sent only when they change, since they are larger than its text and change less often. */
-  'conversation/draftItems': z.object({ key, entryId: id.optional(), items: draftItems }),
+  'conversation/draftItems': z.object({ key, edit: editedEntry.optional(), items: draftItems }),
   /** The suggestions for `@` and the text after it: open editors, context, files and folders. */
   'composer/mentions': request(z.object({ query }), answer<MentionRow[]>()),
   /** Commits and branches are requested separately, since Git may take seconds. */
@@ -422,7 +424,7 @@ export const conversationMessages = {
   'conversation/resendEdited': request(
     z.object({
       key,
-      entryId: id,
+      edit: editedEntry,
       edited: z.object({
         id: promptId,
         draft,

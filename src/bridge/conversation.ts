@@ -244,6 +244,20 @@ export interface ToolContentDelta {
   add: ToolCallContent[]
 }
 
+/** A prompt that a page edits: its entry in a round of `EditedPromptsShown`. */
+export interface EditedEntry {
+  round: number
+  entryId: EntryId
+}
+
+/** The prompts that the user edits in the conversation. */
+export interface EditedPromptsShown {
+  /** Increases when prompts may have other entries, or when the page has to show these edits instead of its own. */
+  round: number
+  /** The latest last; absent while their entries aren't known. `from`: where the page stored the edit last. */
+  prompts?: Array<{ entryId: EntryId; draft: Draft<Attachment>; from?: EditedEntry }>
+}
+
 export interface ConversationSnapshot {
   /** Increases with every message; if there's a gap before a patch, the view requests a snapshot. */
   revision: number
@@ -259,8 +273,7 @@ export interface ConversationSnapshot {
   /** the terminals of the entries, with the output of the visible ones */
   terminals: TerminalNote[]
   draft: Draft<Attachment>
-  /** prompts that the user edits in the conversation, the latest last; absent while their entries aren't known */
-  edits?: Array<{ entryId: EntryId; draft: Draft<Attachment> }>
+  edits?: EditedPromptsShown
   /** the height of the composer that the user set, in pixels; for a page that just loaded */
   composerHeight?: number
   /** as in `ReturnPrompts` */

@@ -329,7 +329,6 @@ describe('editing a prompt of a conversation that the agent replays', () => {
     await conversation.waitForFocus(editor)
     const { keyboard } = workbench.page
     await keyboard.type(' at the end')
-    await waitFor('the edit on disk', () => storedDrafts(vscode.root).includes(' at the end'))
     await keyboard.press('ControlOrMeta+Home')
     await keyboard.type('from ')
     openGate(vscode.root, 'Replays')

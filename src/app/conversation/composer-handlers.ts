@@ -3,6 +3,7 @@ import type { Handlers } from '../../bridge/contract.ts'
 import type { EditOptions } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { EMPTY_DRAFT } from '../../common/draft.ts'
+import { UnavailableError } from '../../common/errors.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { promptsBefore } from '../../sessions/prompts.ts'
@@ -10,11 +11,11 @@ import { defaultOptionKey } from '../../sessions/start-options.ts'
 import type { AgentDefaults } from '../agents/agent-defaults.ts'
 import type { Decisions } from '../changes/decisions.ts'
 import { CommandId } from '../ids.ts'
-import { type DraftStore, editKey } from '../storage/draft-store.ts'
+import type { DraftStore } from '../storage/draft-store.ts'
 import type { OptionMemory } from '../storage/option-memory.ts'
 import { setComposerHeight } from '../storage/stores.ts'
 import type { Workbench } from '../workbench.ts'
-import { editedPrompt } from './edited-prompts.ts'
+import type { EditedPrompts } from './edited-prompts.ts'
 import type { LineComments } from './line-comments.ts'
 import type { MentionedSessions } from './mentioned-sessions.ts'
 
@@ -34,7 +35,7 @@ export interface ComposerOptions {
 
 /**
  * Handles the composer's messages: prompts, drafts, the queue, the session's options, and searches in the editor. `show`:
- * sends the page the latest changes, before the confirmation that its prompt is stored.
+ * sends the page the latest changes, before the confirmation that its prompt is stored. `showAgain`: sends it the whole state.
  */
 export function composerHandlers(
   {
@@ -48,9 +49,8 @@ export function composerHandlers(
     changes,
     workbench: { context, execute },
   }: ComposerOptions,
-  show: () => void,
+  { show, showAgain, edits }: { show: () => void; showAgain: () => void; edits: EditedPrompts },
 ) {
-  const draftKey = (key: string, entryId?: string) => (entryId === undefined ? key : editKey(key, entryId))
   const mine = (key: string) => key === controller.key
   const commandsOf = (key: string) =>
     ((mine(key) && controller.current?.session.state.commands) || []).map(({ name }) => name)
@@ -62,20 +62,24 @@ export function composerHandlers(
     },
     'conversation/movedToComposer': ({ key, ids, draft }) =>
       controller.prompts.movedToComposer(key, ids, draft),
-    'conversation/draft': ({ key, entryId, text, chips }) =>
-      drafts.setText(draftKey(key, entryId), text, chips, () => {
-        const entries = (mine(key) && controller.current?.session.state.entries) || []
-        return entryId === undefined ? undefined : editedPrompt(entries, entryId)
-      }),
-    'conversation/draftItems': ({ key, entryId, items }) => drafts.setItems(draftKey(key, entryId), items),
+    'conversation/draft': ({ key, edit, text, chips }) => {
+      if (!edit) return drafts.setText(key, text, chips)
+      const { draftKey, of } = edits.place(key, edit, showAgain)
+      drafts.setText(draftKey, text, chips, { of, from: edit })
+    },
+    'conversation/draftItems': ({ key, edit, items }) =>
+      drafts.setItems(edit ? edits.place(key, edit, showAgain).draftKey : key, items),
     'conversation/editOptions': async ({ key, entryId }) => {
       const context = { conversation: key, entry: entryId, asks: true }
       return ((await execute(CommandId.editPrompt, context)) as EditOptions | undefined) ?? null
     },
-    'conversation/resendEdited': async ({ key, entryId, edited }) => {
+    'conversation/resendEdited': async ({ key, edit, edited }) => {
+      const { draftKey, entryId } = edits.place(key, edit, showAgain)
+      if (entryId === undefined)
+        throw new UnavailableError(l10n.t("The prompt that you edited isn't in the conversation anymore."))
       const context = { conversation: key, entry: entryId, edited }
       const isSent = (await execute(CommandId.editPrompt, context)) === true
-      if (isSent) drafts.set(editKey(key, entryId), EMPTY_DRAFT)
+      if (isSent) drafts.set(draftKey, EMPTY_DRAFT)
       return isSent
     },
     'composer/mentions': ({ query }) => context.mentions(query),

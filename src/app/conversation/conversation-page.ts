@@ -60,6 +60,7 @@ export class ConversationPage extends Owner {
   readonly #options: ConversationPageOptions
   readonly #connection: WebviewConnection<ConversationHostMessages & HistoryHostMessages>
   readonly #pump: PatchPump
+  readonly #edits: EditedPrompts
   readonly #find: FindSearch
   /** messages to send once the page is ready */
   #pending: Array<() => void> = []
@@ -85,7 +86,7 @@ export class ConversationPage extends Owner {
     this.#options = options
     const { controller } = options
     this.#connection = this.register(new WebviewConnection(page, options.log))
-    const editedPrompts = new EditedPrompts(options.drafts, controller)
+    this.#edits = new EditedPrompts(options.drafts, controller)
     this.#pump = this.register(
       new PatchPump({
         session: () => controller.current?.session,
@@ -96,11 +97,10 @@ export class ConversationPage extends Owner {
         composerHeight: () => composerHeight(options.views),
         returned: () => [...controller.prompts.queue.returned],
         sendSnapshot: snapshot => {
-          const edits = editedPrompts.forSnapshot(snapshot.head.key)
-          if (editedPrompts.isDue) this.#pump.reset()
+          const edits = this.#edits.forSnapshot(snapshot.head.key)
           return this.#connection.trySend('conversation/snapshot', {
             ...snapshot,
-            ...(edits && { edits }),
+            edits,
             ...(this.#hasHistory && this.#page === 'conversation' && { leavesHistory: true as const }),
           })
         },
@@ -159,7 +159,7 @@ export class ConversationPage extends Owner {
         following.add(shown.onDidChange(changes => this.#find.note(changes)))
         following.add(shown.onDidChange(() => this.#revealMatch()))
         following.add(shown.onDidChangeStatus(() => this.#pump.headChanged()))
-        following.add(shown.onDidChangeStatus(() => editedPrompts.isDue && this.#pump.reset()))
+        following.add(shown.onDidChangeStatus(() => this.#edits.isDue && this.#pump.reset()))
         following.add(shown.onDidChangeStatus(() => this.#revealMatch()))
       }
       this.#pump.reset()
@@ -268,7 +268,11 @@ export class ConversationPage extends Owner {
       ...appearance.handlers,
       ...changes.handlers,
       ...follow.handlers,
-      ...composerHandlers(options, () => this.#pump.sendNow()),
+      ...composerHandlers(options, {
+        show: () => this.#pump.sendNow(),
+        showAgain: () => this.#pump.reset(),
+        edits: this.#edits,
+      }),
       ...sessionHandlers(options),
       ...ruleHandlers(controller, options.ruleMessages),
       ...editorHandlers(controller, options.workbench, options.environments),

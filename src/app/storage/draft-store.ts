@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
+import type { EditedEntry } from '../../bridge/conversation.ts'
 import { draftItems, draftText } from '../../bridge/conversation-messages.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { type ChipRange, type Draft, EMPTY_DRAFT, joinDrafts, validDraft } from '../../common/draft.ts'
@@ -17,8 +18,12 @@ const SAVE_DELAY_MS = 30
 /** After a start, a previous window may still be closing: number of checks for it. */
 const MAX_TAKE_OVERS = 40
 
-const editedPrompt = z.object({ hash: z.string().max(64), nth: z.number().int().min(0) })
-/** Identifies an edited prompt, since a replay may give it another entry: a hash of its text, and the number of equal prompts before it. */
+const position = z.number().int().min(0).optional()
+const editedPrompt = z.object({ hash: z.string().max(64), nth: position, after: position })
+/**
+ * Identifies an edited prompt, since a replay may give it another entry: a hash of its text, and the number of equal prompts before it, or,
+ * if the beginning of the conversation wasn't known, after it.
+ */
 export type EditedPrompt = z.infer<typeof editedPrompt>
 const storedText = draftText.extend({ of: editedPrompt.optional() })
 
@@ -31,6 +36,8 @@ interface Text {
   items?: string
   /** the prompt that the user edits in the conversation, if known */
   of?: EditedPrompt | undefined
+  /** where the page stored it last; not stored */
+  from?: EditedEntry | undefined
 }
 interface Prompt extends Text {
   key: string
@@ -89,11 +96,23 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   }
 
   /** The prompts of a conversation that the user edits where they are, the latest last. */
-  edits(key: string): Array<{ entryId: string; draft: Draft<Attachment> }> {
+  edits(key: string): Array<{ entryId: string; draft: Draft<Attachment>; from?: EditedEntry }> {
     return [...this.#drafts].flatMap(([one, text]) => {
       const edit = editOf(one)
-      return edit?.key === key ? [{ entryId: edit.entryId, draft: this.#whole(text) }] : []
+      const { from } = text
+      return edit?.key === key
+        ? [{ entryId: edit.entryId, draft: this.#whole(text), ...(from && { from }) }]
+        : []
     })
+  }
+
+  /** The entry for which an edit of this prompt is stored. */
+  editOf(key: string, of: EditedPrompt): string | undefined {
+    for (const [one, text] of this.#drafts) {
+      const edit = text.of?.hash === of.hash ? editOf(one) : undefined
+      if (edit?.key === key && text.of?.nth === of.nth && text.of?.after === of.after) return edit.entryId
+    }
+    return undefined
   }
 
   moveEdits(from: string, to: string): void {
@@ -136,10 +155,16 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     return this.#prompts.filter(prompt => prompt.key === key).map(prompt => this.#whole(prompt))
   }
 
-  /** `of`: the prompt that the user edits where it is; asked for once. */
-  setText(key: string, text: string, chips: ChipRange[], of?: () => EditedPrompt | undefined): void {
+  /** `edit`: the prompt that the user edits where it is; `of` is asked for once. */
+  setText(
+    key: string,
+    text: string,
+    chips: ChipRange[],
+    edit?: { of: () => EditedPrompt | undefined; from?: EditedEntry },
+  ): void {
     const before = this.#drafts.get(key)
-    this.#setDraft(key, { id: randomUUID(), ...before, text, chips, of: before?.of ?? of?.() })
+    const of = before?.of ?? edit?.of()
+    this.#setDraft(key, { id: randomUUID(), ...before, text, chips, of, from: edit?.from })
     this.#writeSoon()
   }
 
@@ -293,7 +318,8 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     // attachments are written at once, and the text soon
     const hasItems = before?.items !== undefined || draft.items.length > 0
     if (hasItems) this.#findLost()
-    this.#setDraft(key, { ...this.#textOf(before?.id ?? randomUUID(), draft), of: before?.of })
+    const { of, from } = before ?? {}
+    this.#setDraft(key, { ...this.#textOf(before?.id ?? randomUUID(), draft), of, from })
     if (hasItems) this.#write()
   }
 

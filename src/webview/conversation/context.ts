@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { ContentBlock } from '../../acp/model.ts'
-import type { ActiveContext, Attachment } from '../../bridge/conversation.ts'
+import type { ActiveContext, Attachment, EditedEntry } from '../../bridge/conversation.ts'
 import type { ConversationMessages } from '../../bridge/conversation-messages.ts'
 import type { ViewPage } from '../../bridge/history.ts'
 import type { EntryId } from '../../conversation/state.ts'
@@ -55,8 +55,8 @@ export interface App {
   /** the `editKey` of the prompt that ↑ in the composer opened, until the user changes it */
   recalled: string
   /** the edited prompts that the host has stored, by their `editKey` */
-  edits: Map<string, WrittenDraft>
-  /** increases when the edits change, or when their entries aren't known anymore */
+  edits: Map<string, { draft: WrittenDraft; from?: EditedEntry }>
+  /** the host's, see `EditedPromptsShown` */
   editsRound: number
   /** set while the composer exists */
   composer: { current: ComposerPort | undefined }

@@ -13,7 +13,7 @@
 import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
 import { useLayoutEffect } from 'preact/hooks'
-import type { ActiveContext, ConversationSnapshot } from '../../bridge/conversation.ts'
+import type { ActiveContext, EditedPromptsShown } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import type { ViewPage } from '../../bridge/history.ts'
 import { hostClient, listenToHost } from '../host/connection.ts'
@@ -70,7 +70,7 @@ const app = {
   activeContext: signal<ActiveContext>({ automatic: false }),
   editing: signal(''),
   recalled: '',
-  editsRound: 0,
+  editsRound: -1,
   edits: new Map(),
   composer: { current: undefined },
   toggle(slot: EntrySlot) {
@@ -131,18 +131,21 @@ function hideConversation(isHidden: boolean): void {
 let hasEdits = false
 /**
  * Shows the editors of the prompts that the user edited in this conversation before, the latest open; none while the host doesn't know
- * their entries.
+ * their entries. Within a round, the page knows its edits better than the host.
  */
-function showEdits(app: App, edits: ConversationSnapshot['edits'], another: boolean): void {
-  if (edits && hasEdits && !another) return
-  hasEdits = edits !== undefined
-  app.editsRound++
-  app.edits.clear()
-  app.recalled = ''
-  app.editing.value = ''
-  for (const { entryId, draft } of edits ?? []) app.edits.set(editKey(app.store, entryId), draft)
-  const last = edits?.at(-1)
-  if (last) app.editing.value = editKey(app.store, last.entryId)
+function showEdits(app: App, { round, prompts }: EditedPromptsShown, another: boolean): void {
+  const isSame = round === app.editsRound && !another
+  if (isSame && (hasEdits || !prompts)) return
+  hasEdits = prompts !== undefined
+  if (!isSame) {
+    app.editsRound = round
+    app.edits.clear()
+    app.recalled = ''
+    app.editing.value = ''
+  }
+  for (const { entryId, ...stored } of prompts ?? []) app.edits.set(editKey(app.store, entryId), stored)
+  const last = prompts?.at(-1)
+  if (last && app.editing.peek() === '') app.editing.value = editKey(app.store, last.entryId)
 }
 
 function hold(slot: EntrySlot): void {
@@ -200,7 +203,7 @@ listenToHost<ConversationHostMessages>(connection, {
     if (store.key === '') restoreHeight(snapshot.composerHeight)
     store.applySnapshot(snapshot)
     draft.show(snapshot.head.key, snapshot.draft, snapshot.returned, snapshot.head.keyBefore)
-    showEdits(app, snapshot.edits, another)
+    showEdits(app, snapshot.edits ?? { round: 0, prompts: [] }, another)
     if (another) list.toEnd()
     // the visible rows change once the entries before the end have their rows
     else if (isPart) requestAnimationFrame(() => fetchSeen(seen))

@@ -3,6 +3,7 @@ import { confirmSignOut } from '../../../src/app/ask-agent.ts'
 import { providerCommands } from '../../../src/app/commands/provider-commands.ts'
 import { ruleCommands } from '../../../src/app/commands/rule-commands.ts'
 import { composerHandlers } from '../../../src/app/conversation/composer-handlers.ts'
+import type { EditedPrompts } from '../../../src/app/conversation/edited-prompts.ts'
 import { CommandId } from '../../../src/app/ids.ts'
 import { SessionActions } from '../../../src/app/session-actions.ts'
 import type { Dialogs, PickItem } from '../../../src/app/workbench.ts'
@@ -170,7 +171,7 @@ describe('a list', () => {
         changes: { decisions: { tell: (_: string, undo: () => Promise<void>) => void undos.push(undo) } },
         workbench: {},
       } as unknown as Parameters<typeof composerHandlers>[0],
-      () => {},
+      { show() {}, showAgain() {}, edits: {} as EditedPrompts },
     )
     await handlers['composer/removeQueued']({ key: 'k', id: 'p' })
     assert.deepEqual(queue.prompts, [])

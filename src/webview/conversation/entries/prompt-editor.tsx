@@ -1,10 +1,10 @@
 import { effect } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ContentBlock } from '../../../acp/model.ts'
-import type { ConversationHead, EditOptions } from '../../../bridge/conversation.ts'
+import type { ConversationHead, EditedEntry, EditOptions } from '../../../bridge/conversation.ts'
 import { draftOf } from '../../../common/draft.ts'
 import { messageOf } from '../../../common/errors.ts'
-import type { EntryId, MessageEntry } from '../../../conversation/state.ts'
+import type { MessageEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { hasModifier } from '../../ui/control-key.ts'
@@ -21,24 +21,30 @@ import type { EntrySlot } from '../slot.ts'
 
 /** A prompt that is edited: the host stores it with every change. */
 interface Edit {
+  at: EditedEntry
   draft: Draft
   /** the prompt as sent */
   original: WrittenDraft
-  /** see `App` */
-  round: number
+  /** the same edit before a replay has moved its prompt to another entry; the host may not have got the last keys */
+  before: Edit | undefined
+  /** where the cursor is, or was when the editor was removed, unless the focus is elsewhere now */
+  caret(): number | undefined
   /** No later change is stored. */
   stop(): void
 }
 
-/** By prompt key, so that edits of several prompts are preserved. */
+/** Maximum number of edits whose last keys are remembered. */
+const MAX_EDITS = 100
+/** Edits of several prompts, and of earlier rounds, since their editors can be shown elsewhere then. */
 const edits = new Map<string, Edit>()
 /** the edited prompt that has had the focus */
 let focused = ''
-/**
- * An editor that was removed while the user typed in it, until the one that replaces it: a replay can move its prompt to another entry.
- * The host may not have got the last keys.
- */
-let typed: { conversation: string; original: string; content: WrittenDraft; caret: number } | undefined
+
+const nowhere = () => undefined
+
+function nameOf({ round, entryId }: EditedEntry): string {
+  return `${round} ${entryId}`
+}
 
 const NOTHING = Promise.resolve()
 
@@ -47,9 +53,9 @@ function isWritten(block: ContentBlock): boolean {
 }
 
 function editOf(app: App, key: string, entry: MessageEntry): Edit {
-  const known = edits.get(key)
-  if (known?.round === app.editsRound) return known
-  known?.stop()
+  const at = { round: app.editsRound, entryId: entry.id }
+  const known = edits.get(nameOf(at))
+  if (known) return known
   const draft = new Draft({
     saveText: () => NOTHING,
     saveItems: () => {},
@@ -58,28 +64,31 @@ function editOf(app: App, key: string, entry: MessageEntry): Edit {
   })
   const original = draftOf(entry.blocks.filter(isWritten), itemFromBlock)
   const stored = app.edits.get(key)
-  draft.put(stored && isTyped(app, original) ? typed!.content : (stored ?? original))
+  const before = stored?.from && edits.get(nameOf(stored.from))
+  if (before) {
+    before.stop()
+    before.before = undefined
+  }
+  draft.put(before?.draft.content.peek() ?? stored?.draft ?? original)
   // the focus stays in the composer after a reload
   if (stored) focused = key
-  const edit = { draft, original, round: app.editsRound, stop: store(app, draft, entry) }
-  edits.set(key, edit)
+  const edit: Edit = { at, draft, original, before, caret: nowhere, stop: store(app, draft, at) }
+  edits.set(nameOf(at), edit)
+  const [oldest] = edits.keys()
+  if (edits.size > MAX_EDITS && oldest !== undefined) edits.delete(oldest)
   return edit
 }
 
-function isTyped({ store }: App, original: WrittenDraft): boolean {
-  return typed?.conversation === store.key && typed.original === original.text
-}
-
 /** Stores the draft of a prompt until the returned function is called. */
-function store({ host, store }: App, draft: Draft, { id: entryId }: MessageEntry): () => void {
+function store({ host, store }: App, draft: Draft, edit: EditedEntry): () => void {
   const { key } = store
   let stored: readonly unknown[] = []
   return effect(() => {
     const { text, chips, items } = draft.content.value
     const ids = items.map(({ id }) => id)
-    if (String(ids) !== String(stored)) host.send('conversation/draftItems', { key, entryId, items })
+    if (String(ids) !== String(stored)) host.send('conversation/draftItems', { key, edit, items })
     stored = ids
-    host.request('conversation/draft', { key, entryId, text, chips }).catch(() => {})
+    host.request('conversation/draft', { key, edit, text, chips }).catch(() => {})
   })
 }
 
@@ -88,7 +97,8 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const { store, host } = app
   const key = editKey(store, slot.id)
-  const { draft, original } = editOf(app, key, slot.entry.value as MessageEntry)
+  const edit = editOf(app, key, slot.entry.value as MessageEntry)
+  const { at, draft, original } = edit
   const { current: isRecalled } = useRef(app.recalled === key)
   const blocked = blockedBecause(store.head.value)
   const input = useRef<TextInputHandle>(null)
@@ -131,29 +141,27 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
     )
   }, [host, slot, isIdle, phase])
   useLayoutEffect(() => {
+    const caret = edit.before?.caret()
     if (focused !== key) {
       // puts the cursor at the end
       input.current?.setText(draft.content.peek())
       input.current?.focus()
-    } else if (isTyped(app, original) && document.activeElement === document.body) {
-      input.current?.setText(typed!.content, typed!.caret)
+    } else if (caret !== undefined) {
+      input.current?.setText(draft.content.peek(), caret)
       input.current?.focus()
     }
     focused = key
-    typed = undefined
-    const conversation = store.key
-    const element = area.current
+    const text = area.current?.querySelector('.composer-text')
+    edit.caret = () => (text?.contains(document.activeElement) ? input.current?.caret.start : undefined)
     return () => {
-      const isFocused = element?.querySelector('.composer-text')?.contains(document.activeElement)
-      if (!isFocused || edits.get(key)?.draft !== draft) return
-      const caret = input.current?.caret.start ?? 0
-      typed = { conversation, original: original.text, content: draft.content.peek(), caret }
+      const last = edit.caret()
+      edit.caret = () => (document.activeElement === document.body ? last : undefined)
     }
-  }, [app, store, draft, key, original])
+  }, [edit, draft, key])
 
   const cancel = () => {
     const row = area.current?.closest('.row')
-    cancelEdit(app, slot.id)
+    cancelEdit(app, at)
     if (isRecalled) app.composer.current?.focus()
     else focusPencil(row, 30)
   }
@@ -170,8 +178,8 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
         // not what came after it if the agent exited instead of stopping
         const isSetAside = !hasStopped && chosen?.isSetAside === true
         const edited = { id: crypto.randomUUID(), draft: draft.content.peek(), restores, forgets, isSetAside }
-        if (await host.request('conversation/resendEdited', { entryId: slot.id, edited })) {
-          finish(app, key)
+        if (await host.request('conversation/resendEdited', { edit: at, edited })) {
+          finish(app, at)
           app.composer.current?.focus()
           app.list.toEnd()
         }
@@ -200,7 +208,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
       return true
     }
     if (event.key === 'ArrowUp' && !hasModifier(event) && app.recalled === key) {
-      cancelEdit(app, slot.id)
+      cancelEdit(app, at)
       app.composer.current?.recall()
       return true
     }
@@ -318,18 +326,18 @@ function blockedBecause(head: ConversationHead | undefined): string | undefined 
 }
 
 /** Cancels the edit: the prompt stays unchanged. */
-function cancelEdit(app: App, entryId: EntryId): void {
-  finish(app, editKey(app.store, entryId))
-  app.host.send('conversation/draftItems', { entryId, items: [] })
-  app.host.request('conversation/draft', { entryId, text: '', chips: [] }).catch(() => {})
+function cancelEdit(app: App, edit: EditedEntry): void {
+  finish(app, edit)
+  app.host.send('conversation/draftItems', { edit, items: [] })
+  app.host.request('conversation/draft', { edit, text: '', chips: [] }).catch(() => {})
 }
 
-function finish(app: App, key: string): void {
-  edits.get(key)?.stop()
-  edits.delete(key)
+function finish(app: App, at: EditedEntry): void {
+  const key = editKey(app.store, at.entryId)
+  edits.get(nameOf(at))?.stop()
+  edits.delete(nameOf(at))
   app.edits.delete(key)
   focused = ''
-  typed = undefined
   app.recalled = ''
   if (app.editing.peek() === key) app.editing.value = ''
 }

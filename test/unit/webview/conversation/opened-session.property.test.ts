@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import fc from 'fast-check'
 import { composerHandlers } from '../../../../src/app/conversation/composer-handlers.ts'
+import { EditedPrompts } from '../../../../src/app/conversation/edited-prompts.ts'
 import { PatchPump } from '../../../../src/app/conversation/patch-pump.ts'
 import type { ConversationHead, ConversationSnapshot } from '../../../../src/bridge/conversation.ts'
 import { EMPTY_DRAFT } from '../../../../src/common/draft.ts'
@@ -73,7 +74,11 @@ class World {
         changes: { decisions: { tell() {} } },
         workbench: { context: { sources: {} }, execute: async () => undefined },
       } as unknown as Parameters<typeof composerHandlers>[0],
-      () => this.#pump.sendNow(),
+      {
+        show: () => this.#pump.sendNow(),
+        showAgain: () => this.#pump.reset(),
+        edits: new EditedPrompts(drafts, controller),
+      },
     )
     this.#page = new Draft({
       saveText: (key, text, chips) =>

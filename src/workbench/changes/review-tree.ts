@@ -45,8 +45,6 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     vscode.window.createStatusBarItem('parley.review', vscode.StatusBarAlignment.Left, -100),
   )
   #nodes: Node[] = []
-  /** the files of the tree by path; the tree is in the order of the paths */
-  readonly #files = new Map<string, File>()
   /** the review that the tree shows */
   #scope: string | undefined
   /** the open review, and its files as they were told last */
@@ -144,30 +142,19 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     this.#isDone = isDone
   }
 
-  /** A decision updates its file alone, and folders in which nothing is undecided now, or something again. */
+  /**
+   * Updates changed files alone, and folders with other children, or in which nothing is undecided now, or something again. The whole tree
+   * only if its first level changes.
+   */
   #show(files: readonly ReviewedFile[]): void {
     const { key: scope, changes } = this.#followed ?? {}
-    const isSame = scope === this.#scope && files.length === this.#files.size
-    if (!isSame || !files.every(({ path }) => this.#files.has(path))) {
-      const { nodes, shown } = nodesOf(files, changes)
-      this.#scope = scope
-      this.#nodes = nodes
-      this.#files.clear()
-      for (const file of shown) this.#files.set(file.path, file)
-      this.#change.fire(undefined)
-      return
-    }
-    const folders = foldersIn(this.#nodes)
-    const before = new Map(folders.map(folder => [folder, folder.paths.length > 0]))
+    const nodes = nodesOf(files, changes)
     const changed: Node[] = []
-    for (const one of files) {
-      const file = this.#files.get(one.path)!
-      if (outcomeOf(file) === outcomeOf(one) && describe(file) === describe(one)) continue
-      delete file.file
-      changed.push(Object.assign(file, one))
-    }
-    changed.push(...folders.filter(folder => before.get(folder) !== folder.paths.length > 0))
-    if (changed.length > 0) this.#change.fire(changed)
+    const update = scope === this.#scope ? updated(this.#nodes, nodes, changed) : { nodes, isSame: false }
+    this.#scope = scope
+    this.#nodes = update.nodes
+    if (!update.isSame) this.#change.fire(undefined)
+    else if (changed.length > 0) this.#change.fire(changed)
   }
 
   /** Whether the user's decisions were the last, and not Git or another program that took changes out of the files. */
@@ -202,12 +189,8 @@ async function reportReviewDone(files: readonly ReviewedFile[]): Promise<void> {
 }
 
 /** The tree of the files, below the folder that contains all of them. */
-function nodesOf(
-  files: readonly ReviewedFile[],
-  changes: WhichChanges | undefined,
-): { nodes: Node[]; shown: File[] } {
+function nodesOf(files: readonly ReviewedFile[], changes: WhichChanges | undefined): Node[] {
   const review: InReview = { inReview: true, session: changes?.session }
-  const shown = files.map((file): File => ({ ...file, ...review }))
   const root = folderOf(review, '', '', [])
   const folders = new Map<string, Folder>([['', root]])
   const within = (folder: string): Folder => {
@@ -219,10 +202,44 @@ function nodesOf(
     within(above === folder ? '' : above).children.push(made)
     return made
   }
-  for (const file of shown) within(path.dirname(file.path)).children.push(file)
+  for (const file of files) within(path.dirname(file.path)).children.push({ ...file, ...review })
   let top = joined(root)
   while (top.children.length === 1 && 'children' in top.children[0]!) top = top.children[0]
-  return { nodes: top.children, shown }
+  return top.children
+}
+
+/**
+ * The `next` nodes, but the nodes of the tree where these are about the same file or folder. Adds those that look different to `changed`.
+ * `isSame`: the same nodes as before, in their order.
+ */
+function updated(
+  before: readonly Node[],
+  next: readonly Node[],
+  changed: Node[],
+): { nodes: Node[]; isSame: boolean } {
+  const known = new Map(before.map(node => [itemId(node), node]))
+  const nodes = next.map(node => {
+    const shown = known.get(itemId(node))
+    if (!shown) return node
+    if ('children' in node && 'children' in shown) {
+      const wasUndecided = shown.paths.length > 0
+      const { nodes: children, isSame } = updated(shown.children, node.children, changed)
+      const isUndecided = node.paths.length > 0
+      if (!isSame || shown.name !== node.name || wasUndecided !== isUndecided) changed.push(shown)
+      Object.assign(shown, { name: node.name, children })
+    } else if (!('children' in node || 'children' in shown)) {
+      if (outcomeOf(shown) !== outcomeOf(node) || describe(shown) !== describe(node)) changed.push(shown)
+      delete shown.file
+      Object.assign(shown, node)
+    }
+    return shown
+  })
+  return { nodes, isSame: nodes.length === before.length && nodes.every((node, at) => node === before[at]) }
+}
+
+/** Of its row in the tree: the row stays selected, expanded and in sight. */
+function itemId(node: Node): string {
+  return 'children' in node ? `folder ${node.folder}` : `file ${node.path}`
 }
 
 function folderOf({ session }: InReview, name: string, folder: string, children: Node[]): Folder {
@@ -231,13 +248,9 @@ function folderOf({ session }: InReview, name: string, folder: string, children:
   return {
     ...{ inReview: true, session, name, folder, children },
     get paths() {
-      return children.flatMap(undecidedIn)
+      return this.children.flatMap(undecidedIn)
     },
   }
-}
-
-function foldersIn(nodes: readonly Node[]): Folder[] {
-  return nodes.flatMap(node => ('children' in node ? [node, ...foldersIn(node.children)] : []))
 }
 
 /** Joins each folder that contains only a folder with that one. */
@@ -249,9 +262,10 @@ function joined(folder: Folder): Folder {
   return folderOf(folder, folder.name, folder.folder, children)
 }
 
-function folderItem({ name, folder, paths }: Folder): vscode.TreeItem {
+function folderItem(folder: Folder): vscode.TreeItem {
+  const { name, paths } = folder
   const item = new vscode.TreeItem(readable(name), vscode.TreeItemCollapsibleState.Expanded)
-  item.id = `folder ${folder}`
+  item.id = itemId(folder)
   item.iconPath = vscode.ThemeIcon.Folder
   if (paths.length > 0) item.contextValue = 'undecided'
   return item
@@ -260,7 +274,7 @@ function folderItem({ name, folder, paths }: Folder): vscode.TreeItem {
 function fileItem(file: File): vscode.TreeItem {
   const name = readable(path.basename(file.path))
   const item = new vscode.TreeItem(name)
-  item.id = `file ${file.path}`
+  item.id = itemId(file)
   if (isText(file.path)) item.resourceUri = vscode.Uri.file(file.path)
   const isDecided = file.undecided === 0
   const [icon, color] = outcomeOf(file) === 'reverted' ? ['discard', 'charts.red'] : ['check', 'charts.green']

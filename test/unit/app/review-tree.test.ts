@@ -146,13 +146,42 @@ describe('the tree of a review', () => {
     assert.equal(context.get('parley.reviewDone'), true)
   })
 
-  it('updates the rows alone that a decision changes', async () => {
-    await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, +1 −1, open', 'z.txt, +0 −1, open')
-    const updated: unknown[] = []
+  /** The rows that the tree updates from now on. */
+  function updates(): Array<string | string[]> {
+    const updated: Array<string | string[]> = []
     tree.onDidChangeTreeData(nodes => {
       const labels = nodes?.map(node => (tree.getTreeItem(node) as unknown as TreeItem).label)
       updated.push(labels ?? 'all')
     })
+    return updated
+  }
+
+  it('updates only the folder in which files are added or hidden', async () => {
+    await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, +1 −1, open', 'z.txt, +0 −1, open')
+    const updated = updates()
+    const [deep, z] = tree.getChildren()
+    writeFileSync(join(folder(), 'src/deep/er/aa.txt'), 'one\n')
+    await edit('first', 'src/deep/er/aa.txt', 'one', 'ONE')
+    const rest = ['  b.txt, +1 −1, open', 'z.txt, +0 −1, open']
+    await shows('deep/er, open', '  a.txt, +2 −2, open', '  aa.txt, +1 −1, open', ...rest)
+    assert.deepEqual(updated, [['deep/er']])
+    assert.deepEqual(tree.getChildren(), [deep, z])
+    await handlers['parley.keepFileChanges']!(find('aa.txt'))
+    await shows('deep/er, open', '  a.txt, +2 −2, open', '  aa.txt, Kept', ...rest)
+    await handlers[CommandId.toggleDecided]!()
+    await shows('deep/er, open', '  a.txt, +2 −2, open', ...rest)
+    assert.deepEqual(updated, [['deep/er'], ['aa.txt'], ['deep/er']])
+    assert.equal(tree.getChildren()[0], deep)
+    // another folder at the first level
+    writeFileSync(join(folder(), 'src/y.txt'), 'one\n')
+    await edit('first', 'src/y.txt', 'one', 'ONE')
+    await waitFor('the whole tree', () => JSON.stringify(updated.at(-1)) === '"all"')
+    assert.equal(tree.getChildren()[0], deep)
+  })
+
+  it('updates the rows alone that a decision changes', async () => {
+    await shows('deep/er, open', '  a.txt, +2 −2, open', '  b.txt, +1 −1, open', 'z.txt, +0 −1, open')
+    const updated = updates()
     const keep = (name: string) => review!.keep({ paths: [join(folder(), name)] })
     const last = () => JSON.stringify(updated.at(-1))
     keep('src/deep/er/a.txt')

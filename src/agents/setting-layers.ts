@@ -13,16 +13,24 @@ export interface SettingLayer {
   value: unknown
 }
 
+/** The settings of which it matters in which scope a value is. */
+export const LAYERED_SETTINGS = [
+  ...(['acceptEverything', 'agents', 'defaultAgent', 'editorTools', 'mcpDiscovery', 'mcpServers'] as const),
+  ...(['permissionRules', 'sessionLimit', 'systemPrompt', 'worktrees.setupCommand'] as const),
+] satisfies readonly SettingName[]
+
+export type LayeredSetting = (typeof LAYERED_SETTINGS)[number]
+
 /** A place to read settings from; VS Code's configuration is one. Keys are without the `parley.` before them. */
 export interface SettingsSource {
   /** The scopes that have a value, in order of precedence: a later layer overrides an earlier one. */
-  layers(key: SettingName): SettingLayer[]
+  layers(key: LayeredSetting): readonly SettingLayer[]
   /** Something under `parley.` may have changed. */
   readonly onDidChange: Event<void>
 }
 
 /** The scope in which a change of a setting has an effect: the workspace if it has a value. */
-export function effectiveScope(settings: SettingsSource, key: SettingName): 'user' | 'workspace' {
+export function effectiveScope(settings: SettingsSource, key: LayeredSetting): 'user' | 'workspace' {
   return settings.layers(key).some(({ scope }) => scope === 'workspace') ? 'workspace' : 'user'
 }
 

@@ -34,7 +34,7 @@ export function appCommands(platform: Platform, services: AppServices) {
   const { workbench, logs, ruleSettings } = platform
   const { agents, follow, runners, manager, manageAgents, nameOf, records, rules, surfaces } = services
   const runner = runners.get
-  const all = { ...services, workbench, runner, settings: platform.settings }
+  const all = { ...services, workbench, runner }
   const recordedName = (agentId: string) =>
     agents.get(agentId)?.name ?? records.agent(agentId)?.name ?? agentId
   return {

@@ -28,9 +28,10 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
 
 /** As long as each window has its own process, the window answers for the user. */
 function processPlatform(platform: Platform): ProcessPlatform {
-  const { fileInExtension, log, network, secrets, storage, workbench } = platform
+  const { fileInExtension, log, secrets, storage, workbench } = platform
   return {
-    ...{ fileInExtension, log, network, secrets, storage },
+    ...{ fileInExtension, log, secrets, storage },
+    network: () => workbench.network,
     setting: name => settingOf(workbench, name),
     onDidChangeSetting: workbench.settings.onDidChange,
     warn: workbench.dialogs.warn,

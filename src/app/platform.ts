@@ -1,8 +1,6 @@
 import type { AgentLaunch } from '../acp/agent.ts'
-import type { LastUsedAgent, Trust } from '../agents/agent-catalog.ts'
 import type { NetworkSettings } from '../agents/environment.ts'
 import type { PythonSelection } from '../agents/project-environment/python-environment.ts'
-import type { SettingsSource } from '../agents/setting-layers.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
@@ -34,14 +32,8 @@ export interface Platform {
   /** The values that logs and stores redact. */
   secrets: SecretRegistry
   secretStore: SecretStore
-  settings: SettingsSource
   ruleSettings: RuleSettings
-  trust: Trust
-  lastUsedAgent: LastUsedAgent
   selectedPython: PythonSelection
-  /** The editor's own network settings. */
-  network(): NetworkSettings
-  onDidChangeNetwork: Event<void>
   /** The address under which the user's browser reaches an address of this machine. */
   externalUrl(url: string): Promise<string>
   /** Identifies the workspace across windows; empty for none. */
@@ -58,8 +50,6 @@ export interface Platform {
   onDidChangeUnsaved: Event<void>
   /** Moves a file to the trash; rejects if there is none. */
   trash(file: string): Promise<void>
-  /** The patterns of files that the user hides. */
-  hiddenFiles(): string[]
   nativeElicitation(nameOf: (agentId: string) => string): NativeElicitation
   signInTerminal(
     resolveLaunch: (agentId: string) => Promise<AgentLaunch>,
@@ -71,8 +61,9 @@ export interface Platform {
 type SharedSetting = 'agentRegistry' | 'history.maximumAge' | 'history.maximumSize' | 'maximumFrameSize'
 
 /** What the process scope gets, which windows can share: nothing of one window. */
-export interface ProcessPlatform
-  extends Pick<Platform, 'fileInExtension' | 'log' | 'network' | 'secrets' | 'storage'> {
+export interface ProcessPlatform extends Pick<Platform, 'fileInExtension' | 'log' | 'secrets' | 'storage'> {
+  /** The editor's own network settings. */
+  network(): NetworkSettings
   setting<N extends SharedSetting>(name: N): SettingValue<N>
   onDidChangeSetting(name: SharedSetting, listener: () => void): Disposable
   /** Tells the user something, in whichever window. Resolves to the chosen button. */

@@ -23,6 +23,7 @@ import type { ProcessScope } from './process-scope.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
 import { createChangeServices } from './storage/storage-services.ts'
 import { gitFolderStore, HAS_AGENTS, turnStore, viewStore } from './storage/stores.ts'
+import { windowSettings, windowTrust } from './window-settings.ts'
 import { settingOf } from './workbench.ts'
 
 export type SessionWindow = ReturnType<typeof createSessionWindow>
@@ -39,10 +40,12 @@ export function createSessionWindow(
 ) {
   const { workbench, storage, log, secrets } = platform
   const { conversations } = process
+  const settings = windowSettings(workbench)
+  const trust = windowTrust(workbench)
   const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders, () =>
-    accountFolders(platform.settings),
+    accountFolders(settings),
   )
-  const agentServices = createAgentServices({ platform, process, protectedFiles, own })
+  const agentServices = createAgentServices({ platform, process, settings, trust, protectedFiles, own })
   const composer = composerServices(storage, conversations, own)
   /** resolves when this window has taken over the turns of an earlier one */
   const agentsBack = deferred()
@@ -52,7 +55,7 @@ export function createSessionWindow(
   const editorTools = own.add(
     new EditorTools({
       features: workbench.features,
-      names: () => allowedTools(platform.settings.layers('editorTools')),
+      names: () => allowedTools(settings.layers('editorTools')),
       switches: agentServices.mcpSwitches,
       onDidChangeNames: listener => workbench.settings.onDidChange('editorTools', listener),
       guard: roots => new PathGuard(roots),
@@ -65,13 +68,14 @@ export function createSessionWindow(
   return {
     ...agentServices,
     ...composer,
+    settings,
     ...{ agentsBack, editorTools, files, tracker, views },
     workspace: platform.workspaceIdentity,
     /** The content of what prompts refer to. */
     sources: workbench.context.sources,
     onDidSave: platform.onDidSaveFile,
     turns: turnStore(storage, log),
-    limits: limitSettings(platform.settings, workbench),
+    limits: limitSettings(settings, workbench),
     planner: new WorkspaceSessionPlanner(
       workbench,
       agentServices.mcp,
@@ -80,7 +84,7 @@ export function createSessionWindow(
       editorTools,
     ),
     trusted: () => workbench.isTrusted,
-    onDidChangeTrust: platform.trust.onDidChange,
+    onDidChangeTrust: trust.onDidChange,
     /** How long agents of this window go on without it. */
     keepAgents: () => settingOf(workbench, 'keepAgentsRunning'),
     agentLog: (agentId: string) => platform.logs.logger(agentId, agentServices.nameOf(agentId)),

@@ -32,7 +32,7 @@ export function createWindowViews(
   window: ProcessScope & SessionWindow & SessionsScope & WindowScope,
   own: DisposableStore,
 ) {
-  const { workbench, storage, settings, ruleSettings } = platform
+  const { workbench, storage, ruleSettings } = platform
   const { dialogs } = workbench
   const { agents, decisions, manager, nameOf, rules, surfaces } = window
   const { secrets, signInValues, tracker, views, worktrees } = window
@@ -59,7 +59,7 @@ export function createWindowViews(
         continued: reference => window.hosted.continued(reference),
       }),
   })
-  const shown = { ...window, workbench, settings, sideBar, tabs, storage: window.historySize }
+  const shown = { ...window, workbench, sideBar, tabs, storage: window.historySize }
   own.add(new Sounds(shown))
   own.add(new CommandContext(surfaces, workbench))
   own.add(new StatusBar(workbench, surfaces, window.indicators, worktrees))
@@ -84,7 +84,7 @@ export function createWindowViews(
       ...shown,
       iconOf: agentId => agents.get(agentId)?.icon,
       onDidChangeWorktrees: worktrees.onDidChange,
-      onDidGrantTrust: platform.trust.onDidChange,
+      onDidGrantTrust: window.onDidChangeTrust,
       loadActions: async page => {
         const { compareActions } = await import('./compare/compare-actions.ts')
         const comparisonOf = (worktree: string) => page.comparisonOf(worktree)

@@ -1,4 +1,6 @@
 import type { Roots, ToolCallLocation } from '../acp/model.ts'
+import type { NetworkSettings } from '../agents/environment.ts'
+import type { LayeredSetting, SettingLayer } from '../agents/setting-layers.ts'
 import type { ChangedFile } from '../changes/review/changed-file.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
@@ -30,6 +32,12 @@ export interface WindowState {
   readonly roots: readonly WorkspaceRoot[]
   /** `parley.*` in the settings, as it applies in this window: unchecked, for {@link settingOf}. */
   readonly settingValues: Readonly<Partial<Record<SettingName, unknown>>>
+  /** Their values scope by scope, as in `SettingsSource`. */
+  readonly settingLayers: Readonly<Record<LayeredSetting, readonly SettingLayer[]>>
+  /** The editor's own network settings. */
+  readonly network: NetworkSettings
+  /** The patterns of files that the user hides. */
+  readonly hiddenFiles: readonly string[]
   /** What a link that VS Code opens with Parley begins with; a path follows, which starts with a slash and is encoded. */
   readonly linkStart: string
 }

@@ -2,14 +2,17 @@ import { hostname } from 'node:os'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { missingLocalSettings } from '../agents/local-settings.ts'
-import type { SettingsSource } from '../agents/setting-layers.ts'
 import type { WindowStorage } from '../app/storage/stores.ts'
+import type { Workbench } from '../app/workbench.ts'
 import type { Disposable } from '../common/disposable.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import { inspectSetting, openSetting } from './settings.ts'
 
 /** On a remote machine, reports once which of the user's local settings don't apply there. */
-export function noticeLocalSettings({ global }: WindowStorage, settings: SettingsSource): Disposable {
+export function noticeLocalSettings(
+  { global }: WindowStorage,
+  { onDidChangeState }: Pick<Workbench, 'onDidChangeState'>,
+): Disposable {
   const check = () => {
     const { remoteName } = vscode.env
     const missing = missingLocalSettings({
@@ -20,7 +23,7 @@ export function noticeLocalSettings({ global }: WindowStorage, settings: Setting
     if (missing.length > 0) void tell(missing)
   }
   check()
-  return settings.onDidChange(check)
+  return onDidChangeState(check)
 }
 
 async function tell(missing: readonly string[]): Promise<void> {

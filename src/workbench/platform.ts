@@ -12,20 +12,13 @@ import { signInTerminal } from './agents/sign-in-terminal.ts'
 import type { ChangeEditors } from './changes/change-editors.ts'
 import { VsCodeComments } from './comments/comment-threads.ts'
 import { Diffs, Proposals } from './editor/diffs.ts'
-import { hiddenFiles, onDidSaveFile, trashFile, vscodeFiles } from './editor/files.ts'
+import { onDidSaveFile, trashFile, vscodeFiles } from './editor/files.ts'
 import { onDidChangeUnsaved } from './editor/other-editors.ts'
 import { MentionSearch } from './mentions/search.ts'
 import { storePickedIn } from './mentions/sources.ts'
 import { NativePrompts } from './native-elicitation.ts'
 import { pathOnDisk } from './path-on-disk.ts'
 import { ruleSettings } from './rule-settings.ts'
-import {
-  lastUsedAgent,
-  networkSettings,
-  onDidChangeNetwork,
-  VsCodeSettings,
-  workspaceTrust,
-} from './settings.ts'
 import { VsCodeStatusItem } from './status-item.ts'
 import { createVsCodeWorkbench } from './vscode-workbench.ts'
 import { VsCodeWindowState } from './window-state.ts'
@@ -62,9 +55,8 @@ export function createPlatform(
   const proposals = own.add(new Proposals())
   const comments = own.add(new VsCodeComments(commentController))
   const { extensionUri } = context
-  const settings = own.add(new VsCodeSettings())
   // the first listener of the settings, since the others read the state
-  const state = own.add(new VsCodeWindowState(context.extension.id, settings))
+  const state = own.add(new VsCodeWindowState(context.extension.id))
   return {
     workbench: createVsCodeWorkbench({
       changeEditors,
@@ -90,13 +82,8 @@ export function createPlatform(
     },
     secrets,
     secretStore: context.secrets,
-    settings,
     ruleSettings,
-    trust: workspaceTrust,
-    lastUsedAgent: lastUsedAgent(context),
     selectedPython: own.add(new SelectedPython()),
-    network: networkSettings,
-    onDidChangeNetwork,
     externalUrl: async url => (await vscode.env.asExternalUri(vscode.Uri.parse(url, true))).toString(true),
     workspaceIdentity: workspaceIdentity(),
     settingsFolders: settingsFolders(context),
@@ -105,7 +92,6 @@ export function createPlatform(
     onDidSaveFile,
     onDidChangeUnsaved,
     trash: trashFile,
-    hiddenFiles,
     nativeElicitation: nameOf => new NativePrompts(nameOf),
     signInTerminal,
   }

@@ -1,10 +1,7 @@
 import * as vscode from 'vscode'
-import type { LastUsedAgent, Trust } from '../agents/agent-catalog.ts'
 import type { NetworkSettings } from '../agents/environment.ts'
-import type { SettingLayer, SettingsSource } from '../agents/setting-layers.ts'
-import { Owner } from '../common/disposable.ts'
+import { LAYERED_SETTINGS, type LayeredSetting, type SettingLayer } from '../agents/setting-layers.ts'
 import { distinctNames } from '../common/distinct-names.ts'
-import { Emitter, type Event } from '../common/event.ts'
 import { isRecord } from '../common/is-record.ts'
 import {
   readSettingValue,
@@ -43,10 +40,11 @@ export function networkSettings(): NetworkSettings {
   }
 }
 
-export const onDidChangeNetwork: Event<void> = listener =>
-  vscode.workspace.onDidChangeConfiguration(event => {
-    if (event.affectsConfiguration('http')) listener()
-  })
+/** Globs of the files that the user hides. */
+export function hiddenFiles(): string[] {
+  const globs = vscode.workspace.getConfiguration('files').get<Record<string, unknown>>('exclude') ?? {}
+  return Object.entries(globs).flatMap(([glob, isHidden]) => (isHidden === true ? glob : []))
+}
 
 /** VS Code's setting for folders of prompt files, unchecked: the values of the user and of the workspace. */
 export function promptFilesLocations(): Record<'user' | 'workspace', Record<string, unknown>> {
@@ -112,55 +110,31 @@ function isRemoteWindow(): boolean {
   return Boolean(vscode.env.remoteName)
 }
 
-/** Reads `parley.*` scope by scope. In an untrusted workspace VS Code withholds the restricted ones itself. */
-export class VsCodeSettings extends Owner implements SettingsSource {
-  readonly #changed = this.register(new Emitter<void>())
-  readonly onDidChange: Event<void> = this.#changed.event
-  /** by folder, until something changes: VS Code merges all settings for each of them */
-  readonly #configurations = new Map<string, vscode.WorkspaceConfiguration>()
-
-  constructor() {
-    super()
-    this.register(
-      vscode.workspace.onDidChangeConfiguration(event => {
-        if (event.affectsConfiguration(SECTION)) this.#fire()
-      }),
-    )
-    // A folder's settings apply as soon as it's opened.
-    this.register(vscode.workspace.onDidChangeWorkspaceFolders(() => this.#fire()))
-    // The workspace's settings apply as soon as it's trusted.
-    this.register(vscode.workspace.onDidGrantWorkspaceTrust(() => this.#fire()))
-  }
-
-  #fire(): void {
-    this.#configurations.clear()
-    this.#changed.fire()
-  }
-
-  layers(key: SettingName): SettingLayer[] {
-    const values = this.#inspect(key)
+/** Values scope by scope. In an untrusted workspace VS Code withholds the restricted ones itself. */
+export function settingLayers(): Record<LayeredSetting, SettingLayer[]> {
+  const all = vscode.workspace.getConfiguration(SECTION, null)
+  // If several folders have the setting, the first folder takes precedence, so it comes last.
+  const folders = namedFolders()
+    .reverse()
+    .map(({ uri, name }) => ({ name, values: vscode.workspace.getConfiguration(SECTION, uri) }))
+  const layersOf = (key: LayeredSetting) => {
+    const values = all.inspect<unknown>(key)
     const layers: SettingLayer[] = [
       { scope: 'default', value: values?.defaultValue },
       { scope: 'user', value: values?.globalValue },
       { scope: 'workspace', value: values?.workspaceValue },
     ]
-    // If several folders have the setting, the first folder takes precedence, so it comes last.
-    for (const { uri, name } of namedFolders().reverse()) {
-      const inFolder = this.#inspect(key, uri)
-      layers.push({ scope: 'folder', folder: name, value: inFolder?.workspaceFolderValue })
-    }
-    return layers.filter(layer => layer.value !== undefined)
+    for (const { name, values } of folders)
+      layers.push({
+        scope: 'folder',
+        folder: name,
+        value: values.inspect<unknown>(key)?.workspaceFolderValue,
+      })
+    return layers.filter(({ value }) => value !== undefined)
   }
-
-  #inspect(key: SettingName, folder: vscode.Uri | null = null) {
-    const id = String(folder)
-    const configuration = this.#configurations.get(id) ?? vscode.workspace.getConfiguration(SECTION, folder)
-    this.#configurations.set(id, configuration)
-    return configuration.inspect<unknown>(key)
-  }
+  const layers = LAYERED_SETTINGS.map(key => [key, layersOf(key)])
+  return Object.fromEntries(layers) as Record<LayeredSetting, SettingLayer[]>
 }
-
-/** The workspace folders, trust and memento of VS Code. */
 
 /** The workspace folders that are on this machine's disk. */
 export function localFolders(): Array<{ name: string; path: string }> {
@@ -174,23 +148,4 @@ function namedFolders(): Array<{ name: string; uri: vscode.Uri }> {
   const folders = vscode.workspace.workspaceFolders ?? []
   const names = distinctNames(folders.map(({ name, uri }) => ({ name, path: pathOnDisk(uri) })))
   return folders.map(({ uri }, i) => ({ name: names[i]!, uri }))
-}
-
-export const workspaceTrust: Trust = {
-  get trusted() {
-    return vscode.workspace.isTrusted
-  },
-  onDidChange: listener => vscode.workspace.onDidGrantWorkspaceTrust(() => listener()),
-}
-
-/** The agent used last in this workspace, or else anywhere. */
-export function lastUsedAgent(context: vscode.ExtensionContext): LastUsedAgent {
-  const key = 'lastUsedAgent'
-  return {
-    get: () => context.workspaceState.get<string>(key) ?? context.globalState.get<string>(key),
-    async set(id) {
-      await context.workspaceState.update(key, id)
-      await context.globalState.update(key, id)
-    },
-  }
 }

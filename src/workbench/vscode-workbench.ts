@@ -64,6 +64,15 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
     get settingValues() {
       return state.current.settingValues
     },
+    get settingLayers() {
+      return state.current.settingLayers
+    },
+    get network() {
+      return state.current.network
+    },
+    get hiddenFiles() {
+      return state.current.hiddenFiles
+    },
     get linkStart() {
       return state.current.linkStart
     },

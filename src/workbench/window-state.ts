@@ -1,10 +1,12 @@
 import * as vscode from 'vscode'
-import type { SettingsSource } from '../agents/setting-layers.ts'
 import type { WindowState } from '../app/workbench.ts'
 import { Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { pathOnDisk } from './path-on-disk.ts'
-import { localFolders, settingValues } from './settings.ts'
+import { hiddenFiles, localFolders, networkSettings, settingLayers, settingValues } from './settings.ts'
+
+/** The sections of VS Code's settings that the state contains. */
+const SECTIONS = ['parley', 'http', 'files.exclude']
 
 /** What the services know of the window at any time. */
 export class VsCodeWindowState extends Owner {
@@ -14,16 +16,22 @@ export class VsCodeWindowState extends Owner {
   /** absent after a change, until it's asked for */
   #current: WindowState | undefined
 
-  /** `settings`: they change with the folders and the trust, so what they tell their listeners is told of the window, too. */
-  constructor(extensionId: string, settings: Pick<SettingsSource, 'onDidChange'>) {
+  constructor(extensionId: string) {
     super()
     this.#linkStart = `${vscode.env.uriScheme}://${extensionId}`
+    const changed = () => {
+      this.#current = undefined
+      this.#change.fire()
+    }
+    const { workspace } = vscode
     this.register(
-      settings.onDidChange(() => {
-        this.#current = undefined
-        this.#change.fire()
+      workspace.onDidChangeConfiguration(event => {
+        if (SECTIONS.some(section => event.affectsConfiguration(section))) changed()
       }),
     )
+    // settings of a folder and of the workspace apply as soon as it's opened and trusted
+    this.register(workspace.onDidChangeWorkspaceFolders(changed))
+    this.register(workspace.onDidGrantWorkspaceTrust(changed))
   }
 
   get current(): WindowState {
@@ -36,6 +44,9 @@ export class VsCodeWindowState extends Owner {
         folders: localFolders(),
         roots: workspaceFolders.map(({ name, uri }) => ({ name, scheme: uri.scheme, path: pathOnDisk(uri) })),
         settingValues: settingValues(),
+        settingLayers: settingLayers(),
+        network: networkSettings(),
+        hiddenFiles: hiddenFiles(),
         linkStart: this.#linkStart,
       }
     return this.#current

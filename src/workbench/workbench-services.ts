@@ -31,7 +31,7 @@ export function createWorkbenchServices(
     const { answerEditableDiff } = await import('./changes/editable-diffs.ts')
     await answerEditableDiff(accept, uri)
   }
-  own.add(noticeLocalSettings(storage, platform.settings))
+  own.add(noticeLocalSettings(storage, platform.workbench))
   const { changes, decisions } = services
   const changeEditors = own.add(new ChangeEditors(changes, log))
   const lensCommands = {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode'
-import { networkSettings, onDidChangeNetwork } from '../../src/workbench/settings.ts'
+import { VsCodeWindowState } from '../../src/workbench/window-state.ts'
 import { waitFor } from '../host/wait-for.ts'
 
 describe("VS Code's network settings", () => {
@@ -10,12 +10,13 @@ describe("VS Code's network settings", () => {
 
   it('are known when a change of them is reported', async () => {
     const seen: unknown[] = []
-    const following = onDidChangeNetwork(() => seen.push(networkSettings().strictSSL))
+    const state = new VsCodeWindowState('parley.parley')
+    state.onDidChange(() => seen.push(state.current.network.strictSSL))
     try {
       await set(false)
       await waitFor('the change', () => seen.includes(false))
     } finally {
-      following.dispose()
+      state.dispose()
       await set(undefined)
     }
   })

@@ -2,11 +2,12 @@ import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
 import type { ConnectOptions } from '../../acp/agent.ts'
 import type { AgentCapabilities } from '../../acp/model.ts'
-import { AgentCatalog } from '../../agents/agent-catalog.ts'
+import { AgentCatalog, type LastUsedAgent, type Trust } from '../../agents/agent-catalog.ts'
 import { demoAgent } from '../../agents/presets.ts'
 import { ProjectEnvironments } from '../../agents/project-environment/project-environments.ts'
 import { InstallManager } from '../../agents/registry/install-manager.ts'
 import { configuredLaunch, launchFingerprint } from '../../agents/resolve-launch.ts'
+import type { SettingsSource } from '../../agents/setting-layers.ts'
 import { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import { withTimeout } from '../../common/async.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
@@ -24,6 +25,7 @@ import { createMcpServices } from '../mcp/mcp-services.ts'
 import type { Platform } from '../platform.ts'
 import type { ProcessScope } from '../process-scope.ts'
 import { ruleConsent } from '../rule-settings.ts'
+import { onDidChangeIn } from '../window-settings.ts'
 import { type Dialogs, settingOf, type Workbench } from '../workbench.ts'
 import { AgentDefaults } from './agent-defaults.ts'
 import { agentDirectory } from './agent-directory.ts'
@@ -35,6 +37,8 @@ import { MiB } from './machine-agents.ts'
 interface AgentServicesOptions {
   platform: Platform
   process: ProcessScope
+  settings: SettingsSource
+  trust: Trust
   /** Files that no permission rule lets an agent change. */
   protectedFiles: ProtectedFiles
   own: DisposableStore
@@ -43,8 +47,9 @@ interface AgentServicesOptions {
 export type AgentServices = ReturnType<typeof createAgentServices>
 
 /** Creates the agents of a workspace: what its settings, its trust and its folders make of the agents and MCP servers of the machine. */
-export function createAgentServices({ platform, process, protectedFiles, own }: AgentServicesOptions) {
-  const { workbench, storage, log, logs, secrets, settings, trust, network } = platform
+export function createAgentServices(options: AgentServicesOptions) {
+  const { platform, process, settings, trust, protectedFiles, own } = options
+  const { workbench, storage, log, logs, secrets } = platform
   const { environment, guard, icons, installed, records } = process
   const { dialogs } = workbench
   const trusted = () => trust.trusted
@@ -59,7 +64,7 @@ export function createAgentServices({ platform, process, protectedFiles, own }: 
     }),
   )
   const environments = own.add(new AgentEnvironments(projects))
-  const { onDidChangeNetwork } = platform
+  const onDidChangeNetwork = onDidChangeIn(workbench, state => state.network)
   const confirmation = installConfirmation(dialogs)
   const installs = own.add(new InstallManager({ ...process, onDidChangeNetwork, confirmation, trusted }))
   const searched = () => workbench.folders[0]?.path ?? homedir()
@@ -72,7 +77,7 @@ export function createAgentServices({ platform, process, protectedFiles, own }: 
           (await withTimeout(projects.in(searched()), SEARCH_PROJECT_MS)) ?? (await environment.get()),
         refresh: () => environment.refresh(),
       },
-      lastUsed: platform.lastUsedAgent,
+      lastUsed: lastUsedAgent(storage),
       demo: demoAgent(platform.fileInExtension('dist', 'demo-agent.js')),
     }),
   )
@@ -91,7 +96,7 @@ export function createAgentServices({ platform, process, protectedFiles, own }: 
   const signInValues = new SignInValues(secretStore, launchOf, askVariable(dialogs, nameOf), secrets)
   const consent = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
   const mcpServices = createMcpServices({
-    ...{ ...process, platform, own, secretStore },
+    ...{ ...process, platform, own, secretStore, settings, trusted },
     environmentIn: folder => projects.in(folder ?? searched()),
     allow: consent.mcpServers,
   })
@@ -111,7 +116,7 @@ export function createAgentServices({ platform, process, protectedFiles, own }: 
     agents: agentDirectory({
       ...{ catalog, consent, environment, environments, installed, mcp, rules },
       folders: () => workbench.folders,
-      remote: { inputs, secrets, network },
+      remote: { inputs, secrets, network: () => workbench.network },
       logFor: agentId => logs.logger(agentId, nameOf(agentId)),
       signInEnvironment: agentId => signInValues.environment(agentId),
     }),
@@ -135,6 +140,18 @@ export function createAgentServices({ platform, process, protectedFiles, own }: 
       source: settings,
       settings: workbench.settings,
     }),
+  }
+}
+
+/** The agent used last in this workspace, or else anywhere. */
+function lastUsedAgent({ workspace, global }: Platform['storage']): LastUsedAgent {
+  const key = 'lastUsedAgent'
+  return {
+    get: () => workspace.get<string>(key) ?? global.get<string>(key),
+    set(id) {
+      workspace.set(key, id)
+      global.set(key, id)
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import type { SettingsSource } from '../../agents/setting-layers.ts'
 import type { Disposable } from '../../common/disposable.ts'
 import type { ProcessGuard } from '../../common/processes/process-guard.ts'
 import type { Bridges } from '../../mcp/bridge/bridges.ts'
@@ -20,6 +21,8 @@ interface McpServicesOptions {
   /** The environment of a folder's project; without a folder, of the first workspace folder. */
   environmentIn: McpServersOptions['environment']['get']
   secretStore: CheckedSecrets
+  settings: SettingsSource
+  trusted: () => boolean
   fetch: typeof fetch
   /** Asks the user about a workspace's servers. */
   allow: McpServersOptions['allow']
@@ -41,8 +44,9 @@ export interface McpServices {
 
 /** Creates the MCP servers of the settings and the machine, with their inputs, sign-ins and bridges. */
 export function createMcpServices(options: McpServicesOptions): McpServices {
-  const { platform, bridges, environmentIn, secretStore, fetch, allow, guard, own } = options
-  const { workbench, storage, log, secrets, settings, trust } = platform
+  const { platform, bridges, environmentIn, secretStore, settings, trusted, fetch, allow, guard, own } =
+    options
+  const { workbench, storage, log, secrets } = platform
   const { dialogs } = workbench
   const inputs = new McpInputs(inputPrompter(dialogs), secretStore, platform.workspaceIdentity, secrets)
   const mcpSwitches = own.add(new McpSwitches(storage.workspace, storage.global))
@@ -57,13 +61,12 @@ export function createMcpServices(options: McpServicesOptions): McpServices {
   )
   const mcp = own.add(
     new McpServers({
-      ...{ settings, inputs, log, bridges },
+      ...{ settings, inputs, log, bridges, trusted },
       environment: { get: environmentIn },
       allow,
       switches: mcpSwitches,
       signIns: mcpSignIns,
       locations: () => ({ folders: workbench.folders, ...platform.mcpLocations }),
-      trusted: () => trust.trusted,
       userHome: homedir(),
     }),
   )

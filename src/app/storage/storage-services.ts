@@ -113,7 +113,7 @@ export function createStorageServices(platform: ProcessPlatform, own: Disposable
 
 /** Reads and writes of files for agents, and what agents changed; see `TrackerOptions` for `agentsBack`. */
 export function createChangeServices(
-  { workbench, storage, log, createFiles, trash, hiddenFiles }: Platform,
+  { workbench, storage, log, createFiles, trash }: Platform,
   protectedFiles: ProtectedFiles,
   own: DisposableStore,
   agentsBack: Promise<void>,
@@ -131,7 +131,7 @@ export function createChangeServices(
       store: own.add(new ChangesStore({ database, clock, workspace, folder, log })),
       trash,
       checkpoints: () => checkpointLimits(workbench),
-      excluded: hiddenFiles,
+      excluded: () => workbench.hiddenFiles,
       earlierSessions: key => sessionsBefore(key, records),
       agentsBack,
     }),

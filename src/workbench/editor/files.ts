@@ -142,9 +142,3 @@ export const vscodeEncodings: Encodings = {
 export async function trashFile(file: string): Promise<void> {
   await vscode.workspace.fs.delete(vscode.Uri.file(file), { useTrash: true })
 }
-
-/** Globs of the files that the user hides. */
-export function hiddenFiles(): string[] {
-  const globs = vscode.workspace.getConfiguration('files').get<Record<string, unknown>>('exclude') ?? {}
-  return Object.entries(globs).flatMap(([glob, isHidden]) => (isHidden === true ? glob : []))
-}

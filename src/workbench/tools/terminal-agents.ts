@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import { accountFolders } from '../../agents/agent-settings.ts'
 import type { Platform } from '../../app/platform.ts'
+import { windowSettings } from '../../app/window-settings.ts'
 import { settingOf } from '../../app/workbench.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { Emitter, type Event } from '../../common/event.ts'
@@ -26,18 +27,13 @@ export async function createTerminalAgents(
   {
     environmentVariableCollection: environment,
   }: Pick<vscode.ExtensionContext, 'environmentVariableCollection'>,
-  {
-    workbench,
-    settings,
-    version,
-    secrets,
-    log,
-  }: Pick<Platform, 'settings' | 'log' | 'secrets' | 'version' | 'workbench'>,
+  { workbench, version, secrets, log }: Pick<Platform, 'log' | 'secrets' | 'version' | 'workbench'>,
   own: DisposableStore,
 ): Promise<void> {
   const editor = await createTerminalEditor(workbench, own)
   environment.persistent = false
   environment.description = l10n.t('Lets Claude Code and Gemini CLI use the editor.')
+  const settings = windowSettings(workbench)
   const accounts = {
     folders: () => accountFolders(settings, 'claude'),
     onDidChange: settings.onDidChange,

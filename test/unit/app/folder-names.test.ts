@@ -25,7 +25,7 @@ describe('workspace folders with the same name', () => {
       { name: 'api (/b/api)', path: '/b/api' },
       { name: 'web', path: '/web' },
     ])
-    const layers = new settings.VsCodeSettings().layers('mcpServers')
+    const layers = settings.settingLayers().mcpServers
     assert.deepEqual(
       layers.filter(({ scope }) => scope === 'folder').map(({ folder: name, value }) => [name, value]),
       [

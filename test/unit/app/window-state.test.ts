@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type * as Settings from '../../../src/workbench/settings.ts'
+import { onDidChangeIn, windowSettings, windowTrust } from '../../../src/app/window-settings.ts'
 import type * as State from '../../../src/workbench/window-state.ts'
 import { loadWithFakeVsCode } from './load-in-workbench.ts'
 
@@ -19,7 +19,7 @@ function event<T>() {
 
 describe('what is known of the window', () => {
   const values: Record<string, unknown> = { sounds: false }
-  const configuration = event<{ affectsConfiguration: () => boolean }>()
+  const configuration = event<{ affectsConfiguration: (section: string) => boolean }>()
   const folders = event<void>()
   const trust = event<void>()
   const workspace = {
@@ -30,52 +30,48 @@ describe('what is known of the window', () => {
     onDidChangeWorkspaceFolders: folders.event,
     onDidGrantWorkspaceTrust: trust.event,
   }
-  let settings: Settings.VsCodeSettings
   let state: State.VsCodeWindowState
+  let window: Parameters<typeof windowSettings>[0]
 
   before(async () => {
     const vscode = { workspace, env: { uriScheme: 'vscode', language: 'en' } }
-    const { VsCodeSettings } = await loadWithFakeVsCode<typeof Settings>('workbench/settings.ts', vscode)
     const { VsCodeWindowState } = await loadWithFakeVsCode<typeof State>('workbench/window-state.ts', vscode)
-    settings = new VsCodeSettings()
-    state = new VsCodeWindowState('parley.parley', settings)
+    state = new VsCodeWindowState('parley.parley')
+    window = new Proxy({} as typeof window, {
+      get: (_, name) =>
+        name === 'onDidChangeState' ? state.onDidChange : Reflect.get(state.current, name, state.current),
+    })
     assert.deepEqual(
       [state.current.settingValues.sounds, state.current.folders, state.current.isTrusted],
       [false, [], false],
     )
   })
 
-  it('is new when the settings, the folders or the trust are reported to whoever follows the settings', () => {
+  it('is new when the settings, the folders or the trust are reported to whoever follows one of them', () => {
     const seen: unknown[] = []
-    settings.onDidChange(() =>
-      seen.push([
-        'settings',
-        state.current.settingValues.sounds,
-        state.current.folders.length,
-        state.current.isTrusted,
-      ]),
-    )
-    state.onDidChange(() =>
-      seen.push([
-        'state',
-        state.current.settingValues.sounds,
-        state.current.folders.length,
-        state.current.isTrusted,
-      ]),
-    )
+    const see = (what: string) => () => {
+      const { folders, isTrusted, network, settingValues } = state.current
+      seen.push([what, settingValues.sounds, folders.length, isTrusted, network.proxy])
+    }
+    windowSettings(window).onDidChange(see('settings'))
+    windowTrust(window).onDidChange(see('trust'))
+    onDidChangeIn(window, now => now.network)(see('network'))
+    const affects = (section: string) => ({ affectsConfiguration: (one: string) => one === section })
     values.sounds = true
-    configuration.fire({ affectsConfiguration: () => true })
+    configuration.fire(affects('parley'))
     workspace.workspaceFolders.push({ name: 'a', uri: { scheme: 'file', fsPath: '/a' } })
     folders.fire()
+    values.proxy = 'http://proxy'
+    configuration.fire(affects('editor'))
+    configuration.fire(affects('http'))
     workspace.isTrusted = true
     trust.fire()
     assert.deepEqual(seen, [
-      ['state', true, 0, false],
-      ['settings', true, 0, false],
-      ['state', true, 1, false],
-      ['settings', true, 1, false],
-      ['state', true, 1, true],
-      ['settings', true, 1, true],
+      ['settings', true, 0, false, undefined],
+      ['settings', true, 1, false, undefined],
+      ['network', true, 1, false, 'http://proxy'],
+      ['settings', true, 1, true, 'http://proxy'],
+      ['trust', true, 1, true, 'http://proxy'],
     ])
   })
 })

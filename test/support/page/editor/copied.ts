@@ -29,7 +29,10 @@ const HANDLES: Record<string, (run: Call, args: unknown[], path: string) => unkn
 const EVENT = /^(.*\.)?(onDid\w+|follow\w*)$/
 
 /** The values of the window, which are told again when one changes. */
-const STATE = ['isTrusted', 'language', 'folders', 'roots', 'settingValues', 'linkStart'] as const
+const STATE = [
+  ...(['isTrusted', 'language', 'folders', 'roots', 'settingValues', 'settingLayers'] as const),
+  ...(['network', 'hiddenFiles', 'linkStart'] as const),
+]
 
 export function copiedWorkbench(workbench: Workbench): Workbench {
   const read = () => Object.fromEntries(STATE.map(name => [name, plain(workbench[name], name)]))

@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Trust } from '../agents/agent-catalog.ts'
+import type { SettingsSource } from '../agents/setting-layers.ts'
+import type { Event } from '../common/event.ts'
+import type { WindowState, Workbench } from './workbench.ts'
+
+type Window = WindowState & Pick<Workbench, 'onDidChangeState'>
+
+/** Fires when what `pick` takes of the window's values differs from before. */
+export function onDidChangeIn(window: Window, pick: (state: WindowState) => unknown): Event<void> {
+  return listener => {
+    let before = pick(window)
+    return window.onDidChangeState(() => {
+      const now = pick(window)
+      if (isDeepStrictEqual(now, before)) return
+      before = now
+      listener()
+    })
+  }
+}
+
+/** The settings of a window, which depend on its folders and its trust. */
+export function windowSettings(window: Window): SettingsSource {
+  return {
+    layers: key => window.settingLayers[key],
+    onDidChange: onDidChangeIn(window, ({ settingValues, settingLayers, folders, roots, isTrusted }) => [
+      ...[settingValues, settingLayers, folders, roots, isTrusted],
+    ]),
+  }
+}
+
+export function windowTrust(window: Window): Trust {
+  return {
+    get trusted() {
+      return window.isTrusted
+    },
+    onDidChange: onDidChangeIn(window, ({ isTrusted }) => isTrusted),
+  }
+}

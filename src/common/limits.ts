@@ -179,11 +179,11 @@ export const USER_GIT_MS = 600_000
 /** For how long a Git command waits for another program that has the lock, and between two tries. */
 export const GIT_LOCK_MS = 5000
 export const GIT_LOCK_PAUSE_MS = 100
-/** Limit for a Git command that looks for changes; a repository that exceeds it isn't checked again. */
+/** Limit for a Git command that looks for changes; a repository that exceeds it several times in a row is skipped for a while. */
 export const CHANGES_GIT_MS = 5000
 /** Limit for a Git command that reads where the hooks of a repository are. */
 export const HOOKS_GIT_MS = 5000
-/** A folder without a repository that takes longer to scan isn't scanned again. */
+/** A folder without a repository that takes longer to scan several times in a row is skipped for a while. */
 export const FOLDER_SCAN_MS = 10_000
 /** How long a tool of the editor that only reads waits for languages. */
 export const READING_TOOL_MS = 120_000

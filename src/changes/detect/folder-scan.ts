@@ -21,6 +21,7 @@ import { listOnDisk } from '../../editor/list-files.ts'
 import { goneSince } from '../model/change-time.ts'
 import type { ContentHolders } from '../model/content-use.ts'
 import { ABSENT, type BlobStore, type FileState } from '../model/file-state.ts'
+import { SlowFolders } from './slow-folders.ts'
 
 /** A folder with more files isn't scanned, which is reported. */
 const MAX_FILES = 20_000
@@ -83,6 +84,7 @@ export interface FolderScanOptions {
   /** How much space checkpoints may use. Bytes. */
   maxBytes?: () => number
   limits?: Partial<Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>>
+  slow?: SlowFolders
 }
 
 export class FolderScan {
@@ -98,8 +100,7 @@ export class FolderScan {
   readonly #scans = new Map<string, Promise<FolderSnapshot | undefined>>()
   /** Bytes added to the store since unused contents were last removed. */
   #written = 0
-  /** folders where a scan took too long */
-  readonly #slow = new Set<string>()
+  readonly #slow: SlowFolders
 
   constructor({
     store,
@@ -108,7 +109,9 @@ export class FolderScan {
     excluded = () => [],
     maxBytes = () => Number.POSITIVE_INFINITY,
     limits = {},
+    slow = new SlowFolders(FOLDER_SCAN_MS),
   }: FolderScanOptions) {
+    this.#slow = slow
     this.#maxBytes = maxBytes
     this.#store = store
     this.#holders = holders
@@ -124,7 +127,7 @@ export class FolderScan {
    * in milliseconds since the epoch.
    */
   async snapshot(root: string, began = Date.now()): Promise<FolderSnapshot | undefined> {
-    if (isTooWide(root) || this.#slow.has(root)) return undefined
+    if (isTooWide(root) || this.#slow.skips(root)) return undefined
     // a scan that started earlier may have missed later changes
     await this.#scans.get(root)?.catch(() => {})
     const scan = this.#snapshot(root, began).finally(() => {
@@ -172,7 +175,7 @@ export class FolderScan {
       overwritten.set(path, before)
       unsure.add(path)
     }
-    if (performance.now() - start > FOLDER_SCAN_MS) this.#slow.add(root)
+    this.#slow.looked(root, performance.now() - start)
     const most = Math.min(this.#limits.bytes, this.#maxBytes())
     await forEachConcurrent(unread, MAX_READS, async ([path, stamped]) => {
       if (bytes + stamped.size > most || this.#written + stamped.size > most * MAX_ROUNDS) return

@@ -35,6 +35,7 @@ import {
   untilWritten,
   writtenByGit,
 } from './repository-moves.ts'
+import { SlowFolders } from './slow-folders.ts'
 import { isUnchangedBetween } from './unchanged-between.ts'
 
 /** Number of repositories compared at the same time: of each, Git's output is in memory. */
@@ -137,8 +138,7 @@ export interface StateReader {
  */
 export class WorkTree {
   readonly #reader: StateReader
-  /** folders where detecting changes took too long */
-  readonly #slow = new Set<string>()
+  readonly #slow: SlowFolders
   /** by root: the files that differed last time, so that only files written since then are read again */
   readonly #last = new Map<string, ReadonlyMap<string, Dirty>>()
   /** Settles when the folders have been looked at in advance. */
@@ -148,8 +148,9 @@ export class WorkTree {
   /** by path: the last time that the user changed the file, since an earlier look at it may end later */
   readonly #accepts = new WeakMap<Snapshot, Map<string, symbol>>()
 
-  constructor(reader: StateReader) {
+  constructor(reader: StateReader, slow = new SlowFolders(CHANGES_GIT_MS)) {
     this.#reader = reader
+    this.#slow = slow
     reader.holders?.add(this, one => [...one.#last.values()].flatMap(dirtyContents))
   }
 
@@ -289,11 +290,11 @@ export class WorkTree {
     position: RepositoryPosition,
     began: number,
   ): Promise<RepositorySnapshot | undefined> {
-    if (this.#slow.has(root)) return undefined
+    if (this.#slow.skips(root)) return undefined
     const { top, commit } = position
     const start = performance.now()
     const status = await this.#status(root, position)
-    if (performance.now() - start > CHANGES_GIT_MS) this.#slow.add(root)
+    this.#slow.looked(root, performance.now() - start)
     if (!status) return undefined
     const { paths, nested } = status
     if (began !== Number.POSITIVE_INFINITY) await this.#preparing

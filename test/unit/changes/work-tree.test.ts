@@ -23,10 +23,12 @@ import { promisify } from 'node:util'
 import fc from 'fast-check'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import { FolderScan, type NoticedState } from '../../../src/changes/detect/folder-scan.ts'
+import { SlowFolders } from '../../../src/changes/detect/slow-folders.ts'
 import { WorkTree } from '../../../src/changes/detect/work-tree.ts'
 import type { FileState } from '../../../src/changes/model/file-state.ts'
 import { SessionChanges } from '../../../src/changes/session-changes.ts'
 import { deferred } from '../../../src/common/async.ts'
+import { FOLDER_SCAN_MS } from '../../../src/common/limits.ts'
 import { FRESH_MS, isWrittenSince } from '../../../src/editor/files/file-system.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { MemoryStore, memoryTracker } from '../../support/memory-tracker.ts'
@@ -798,11 +800,23 @@ describe('a change in a work tree', () => {
 
   it('is based on what the user saved, created, renamed or deleted meanwhile', acceptsWhatTheUserDid)
 
+  it('is found again after a slow look, but a folder that is always slow is skipped for a while', async () => {
+    let now = 0
+    tree = new WorkTree(files, new SlowFolders(-1, () => now))
+    const isFound = async (text: string) =>
+      'clean.txt' in (await changedBy(() => put('clean.txt', text), [root]))
+    for (const text of ['1', '2', '3']) assert.ok(await isFound(text))
+    assert.ok(!(await isFound('4')))
+    now = 600_000
+    assert.ok(await isFound('5'))
+    assert.ok(!(await isFound('6')))
+  })
+
   describe('without a repository', () => {
     let scan: FolderScan
     let store: MemoryStore
     let reads: number
-    const create = (limits = {}, excluded: string[] = []) => {
+    const create = (limits = {}, excluded: string[] = [], slow = new SlowFolders(FOLDER_SCAN_MS)) => {
       scan = new FolderScan({
         store: {
           put: bytes => {
@@ -814,6 +828,7 @@ describe('a change in a work tree', () => {
         stateOf: (bytes, path, mode) => files.stateWith(bytes, path, mode),
         excluded: () => excluded,
         limits,
+        slow,
       })
       tree = new WorkTree({
         stateOf: path => files.stateOf(path),
@@ -834,6 +849,13 @@ describe('a change in a work tree', () => {
     describe('while the snapshot is taken', keepsTheTextThatIsOverwritten)
 
     it('is reported and reverted where a folder replaced a file, or a file a folder', replaced)
+
+    it('is found again after a slow scan', async () => {
+      create({}, [], new SlowFolders(-1))
+      for (const text of ['1', '2', '3'])
+        assert.deepEqual(Object.keys(await changedBy(() => put('clean.txt', text))), ['clean.txt'])
+      assert.deepEqual(await changedBy(() => put('clean.txt', '4')), {})
+    })
 
     it('is found by a scan of all files, marked as uncertain, and reverted byte for byte', async function () {
       if (process.platform === 'win32') this.skip()

@@ -24,6 +24,7 @@ const bundled = (await readdir(folder))
 const driven: Readonly<Record<string, string>> = {
   history: 'history.ts',
   layout: 'layout.ts',
+  'traffic-scroll': 'traffic-scroll.ts',
   workbench: 'workbench/main.ts',
 }
 /** benchmarks that need SQLite, which the Node of VS Code's extension host has */

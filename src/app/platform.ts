@@ -24,6 +24,10 @@ export interface Platform {
   storage: WindowStorage
   /** Parley's version. */
   version: string
+  /** The editor's name and version, and where it runs. */
+  editor: string
+  /** The page of Parley's issues, if there is one. */
+  issues: string | undefined
   /** The path of a file in the extension's folder. */
   fileInExtension(...names: string[]): string
   /** Receives only text without secrets. */

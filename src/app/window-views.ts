@@ -94,7 +94,7 @@ export function createWindowViews(
   )
   return {
     ...{ comparePage, manageAgents, mcpPage, sideBar, summarize, tabs },
-    inspector: own.add(new InspectorPage(shown)),
+    inspector: own.add(new InspectorPage({ ...shown, platform })),
     attention: own.add(new Attention(shown)),
     exporter: new SessionExporter(shown),
     importer: new SessionImporter(shown),

@@ -45,6 +45,8 @@ export const inspectorMessages = {
   'inspector/import': nothing,
   /** Writes the shown frames to a file. */
   'inspector/export': nothing,
+  /** Opens a report with the last shown frames, which the user can edit. */
+  'inspector/report': nothing,
 } as const
 
 /** The host's messages to the protocol inspector, sent while it's visible. */

@@ -72,7 +72,8 @@ export function createPlatform(
     proposals,
     comments,
     storage,
-    version: (context.extension.packageJSON as { version: string }).version,
+    ...manifestOf(context),
+    editor: `${vscode.env.appName} ${vscode.version} (${[vscode.env.appHost, vscode.env.remoteName].filter(Boolean).join(', ')})`,
     fileInExtension: (...names) => pathOnDisk(vscode.Uri.joinPath(extensionUri, ...names)),
     log,
     logs: {
@@ -122,4 +123,9 @@ function mcpLocations(context: vscode.ExtensionContext): Platform['mcpLocations'
     userFolder: userFolder(context),
     workspaceIdentity: workspaceIdentity(),
   }
+}
+
+function manifestOf({ extension }: vscode.ExtensionContext): Pick<Platform, 'version' | 'issues'> {
+  const { version, bugs } = extension.packageJSON as { version: string; bugs?: string | { url?: string } }
+  return { version, issues: typeof bugs === 'string' ? bugs : bugs?.url }
 }

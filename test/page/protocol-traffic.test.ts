@@ -188,6 +188,22 @@ describe('the protocol traffic', () => {
     assert.equal(message.error.message, 'No room')
   })
 
+  it('reports a problem in a document, with the last messages but not their texts', async () => {
+    const frame = await open()
+    const conversation = await ConversationPage.startSession(workbench, 'Honest')
+    await conversation.runTurn('My private words')
+    await rows(frame, 'session/prompt response').first().waitFor()
+    await frame.getByRole('button', { name: 'Report a Problem…' }).click()
+    await workbench.pick('Messages Without Their Texts')
+    await workbench.notification(/The report isn't sent anywhere/).waitFor()
+    const text = String(await workbench.host.call('activeText'))
+    assert.match(text, /^# Problem report\n/)
+    assert.match(text, /^- Honest/m)
+    assert.match(text, /"method":"session\/prompt"/)
+    assert.match(text, /"parley\.agents": \{/)
+    assert.doesNotMatch(text, /private words|open-sesame/)
+  })
+
   it('says in words how a message differs from the schema, also of an imported file', async () => {
     const frame = await open()
     await ConversationPage.startSession(workbench, 'Odd')

@@ -10,6 +10,7 @@ import type { SessionManager } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import { linesFilter } from '../history/export-sessions.ts'
 import { PROTOCOL_VIEW_TYPE } from '../ids.ts'
+import type { Platform } from '../platform.ts'
 import { reportErrors } from '../report-errors.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
@@ -20,7 +21,8 @@ import { findTurn } from './turn-timeline.ts'
 
 interface InspectorPageOptions extends WebviewTabOptions {
   recorder: ProtocolRecorder
-  manager: Pick<SessionManager, 'find'>
+  manager: Pick<SessionManager, 'find' | 'list'>
+  platform: Pick<Platform, 'version' | 'editor' | 'issues' | 'secrets'>
 }
 
 /** How long changes are collected before the page gets them. Milliseconds. */
@@ -29,6 +31,8 @@ const STATE_MS = 100
 const FILTER_MS = 10
 /** How many frames are written to a file before other work can run. */
 const EXPORTED_AT_ONCE = 1000
+/** How many of the last messages a report may contain. */
+const REPORTED = 200
 
 /** The editor tab with the protocol messages. They are recorded while it's open, and are gone when it's closed. */
 export class InspectorPage extends WebviewTab<InspectorHostMessages> {
@@ -77,6 +81,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
       'inspector/clear': () => this.#clear(),
       'inspector/import': () => this.#import(closed.signal),
       'inspector/export': () => this.#export(),
+      'inspector/report': () => this.#report(),
     })
     recorder.isOn = true
     recorder.loadSchemas().catch((error: unknown) => log.error(messageOf(error)))
@@ -218,6 +223,31 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     })
   }
 
+  /** Opens a report in the editor, where the user checks, edits and saves it. */
+  async #report(): Promise<void> {
+    const { workbench, log, manager, platform, recorder } = this.#options
+    const { dialogs, editors } = workbench
+    await reportErrors(dialogs, 'report', log, async () => {
+      const { agentsOf, problemReport, reportChoices } = await import('./problem-report.ts')
+      const choice = await dialogs.pick(reportChoices(), { title: l10n.t('Report a Problem') })
+      if (!choice) return
+      const lines = choice.value === 'none' ? [] : (await this.#lines(REPORTED)).reverse()
+      const text = problemReport({
+        ...platform,
+        ...{ detail: choice.value, lines, settingValues: workbench.settingValues },
+        agents: agentsOf(recorder, manager.list()),
+      })
+      await editors.openText(text, 'markdown')
+      const open = l10n.t('Open Issues')
+      const { issues } = platform
+      const next = l10n.t(
+        "The report isn't sent anywhere. Remove what you don't want to share, then save or copy it.",
+      )
+      if ((await dialogs.info(next, ...(issues === undefined ? [] : [open]))) !== open) return
+      if (issues !== undefined) await editors.openLink(issues)
+    })
+  }
+
   /** Shows the messages of a file, which the user selects. `closed`: aborts when the tab is closed. */
   async #import(closed: AbortSignal): Promise<void> {
     const { recorder, workbench, log } = this.#options
@@ -257,14 +287,14 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     return (await this.#options.workbench.dialogs.confirm(question, { detail }, replace)) === replace
   }
 
-  /** The shown frames as lines of JSON. */
-  async #lines(): Promise<string[]> {
+  /** The shown frames as lines of JSON, or the last ones of them. */
+  async #lines(most = Number.POSITIVE_INFINITY): Promise<string[]> {
     const { recorder } = this.#options
     const view = this.#view
     while (!view.advance(FILTER_MS)) await setImmediate()
     const lines: string[] = []
     const { end } = view
-    for (let at = view.start; at < end; ) {
+    for (let at = Math.max(view.start, end - most); at < end; ) {
       const { from, frames } = view.slice(at, Math.min(end, at + EXPORTED_AT_ONCE))
       for (const frame of frames) lines.push(lineOf(recorder, frame))
       at = Math.max(at + EXPORTED_AT_ONCE, from)

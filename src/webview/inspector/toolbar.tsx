@@ -65,6 +65,11 @@ export function Toolbar({ frames, host, state, field, active, onKeyDown }: Toolb
           disabled={!isListed}
           onClick={() => host.send('inspector/export')}
         />
+        <IconButton
+          icon="report"
+          label={t('Report a Problem…')}
+          onClick={() => host.send('inspector/report')}
+        />
       </div>
     </div>
   )

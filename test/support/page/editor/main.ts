@@ -169,6 +169,7 @@ const control = {
     const { document, selection } = editors.active ?? {}
     return document && selection && { path: document.uri.fsPath, line: selection.active.line + 1 }
   },
+  activeText: () => editors.active?.document.getText(),
   selectLines: (count: number) => {
     editors.active?.select(new vscode.Selection(0, 0, count, 0))
   },

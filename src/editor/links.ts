@@ -40,6 +40,9 @@ export function candidates(path: string, roots: readonly string[], home: string,
   const named = roots.map(root => [root, plain] as const)
   if (rules.isAbsolute(plain)) named.splice(0, Infinity, ['/', plain])
   else if (/^~[\\/]/.test(plain)) named.unshift([home, plain.slice(2)])
+  // as in the bash of Git for Windows
+  else if (rules.platform === 'win32' && /^\/[a-z]\//i.test(plain))
+    named.unshift(['/', `${plain[1]}:${plain.slice(2)}`])
   return named.flatMap(([base, name]) => {
     try {
       return [rules.absolute(base, name)]

@@ -1,7 +1,7 @@
 /** What depends on the system, for all three of them. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { newSocketPath } from '../../../src/acp/transport/host/endpoint.ts'
@@ -67,7 +67,7 @@ describe('on Windows, macOS and Linux', () => {
     )
     assert.match(pipe, /^\\\\\.\\pipe\\parley-[0-9a-f]{32}$/)
     for (const socket of [mac, linux]) {
-      assert.ok(socket.startsWith(`${directory}/parley-host-`), socket)
+      assert.ok(socket.startsWith(path.join(directory, 'parley-host-')), socket)
       assert.ok(Buffer.byteLength(socket) < 104, socket)
     }
     assert.notEqual(mac, linux)
@@ -77,7 +77,7 @@ describe('on Windows, macOS and Linux', () => {
       'y'.repeat(103 - Buffer.byteLength(directory) - 1 - '/parley-host-123456/s'.length),
     )
     assert.throws(() => newSocketPath('darwin', [`${longest}y`]), /no folder/)
-    execFileSync('mkdir', [longest])
+    mkdirSync(longest)
     assert.equal(Buffer.byteLength(newSocketPath('darwin', [longest])), 103)
   })
 
@@ -91,7 +91,7 @@ describe('on Windows, macOS and Linux', () => {
     git('config', 'core.autocrlf', 'true')
     assert.deepEqual(await Promise.all(onEach(ends)), [true, true, true])
     git('config', 'core.autocrlf', 'false')
-    execFileSync('sh', ['-c', 'echo "*.txt text" > .gitattributes'], { cwd: directory })
+    writeFileSync(path.join(directory, '.gitattributes'), '*.txt text\n')
     assert.deepEqual(await Promise.all(onEach(ends)), [true, false, false], 'as is native')
   })
 

@@ -45,6 +45,12 @@ describe('links', () => {
     assert.deepEqual(candidates('c:/w/a.ts', ['C:\\w'], 'C:\\home', windows), ['C:\\w\\a.ts'])
     assert.deepEqual(read('file:///c:/w/a.ts#L2', '/c:/w/a.ts', windows), file('/c:/w/a.ts', 2))
     assert.deepEqual(candidates('/c:/w/a.ts', [], 'C:\\home', windows), ['C:\\w\\a.ts'])
+    assert.deepEqual(
+      candidates('/c/w/a.ts', ['D:\\w'], 'C:\\home', windows),
+      ['C:\\w\\a.ts', 'D:\\c\\w\\a.ts'],
+      'as in the bash of Git',
+    )
+    assert.deepEqual(candidates('/c/w/a.ts', ['/w'], '/home', linux), ['/c/w/a.ts'])
     assert.deepEqual(candidates('NUL', ['C:\\w'], 'C:\\home', windows), [], 'a device')
   })
 

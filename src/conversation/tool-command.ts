@@ -233,29 +233,19 @@ function scriptOf(parts: readonly Part[]): string | undefined {
   return SHELL.test(shell!) && /^-l?c$/.test(flag!) ? script : undefined
 }
 
-/** A shell of Windows by name or in its own folder. */
-const POWERSHELL =
-  /^(?:[a-z]:\\windows\\(?:system32|syswow64)\\windowspowershell\\v1\.0\\powershell|[a-z]:\\program files\\powershell\\\d\\pwsh|powershell|pwsh)(?:\.exe)?$/i
-const CMD = /^(?:[a-z]:\\windows\\system32\\)?cmd(?:\.exe)?$/i
-const GIT_BASH = /^(?:[a-z]:\\program files\\git\\(?:usr\\)?bin\\)?(?:ba)?sh\.exe$/i
-/** Options of PowerShell that don't change what a script does. */
-const PLAIN_OPTION = /^-(?:nol(?:ogo)?|nop(?:rofile)?|noni(?:nteractive)?|login|l)$/i
-
-/** What Codex puts before each script; it changes only the encoding of the output. */
-const UTF8_OUTPUT = /^\[Console\]::OutputEncoding=\[System\.Text\.Encoding\]::UTF8;\s*/
+/** A shell of Windows by name or in its own folder: PowerShell, `cmd.exe`, or the bash of Git. */
+const WINDOWS_SHELL =
+  /^(?:[a-z]:\\(?:windows\\sys\w+|program files\\\w+)\\(?:windowspowershell\\v1\.0\\|7\\|(?:usr\\)?bin\\)?)?(?:(powershell|pwsh)|(cmd)|(?:ba)?sh(?=\.))(?:\.exe)?$/i
 
 function windowsScriptOf(parts: readonly Part[]): string | undefined {
-  const [shell = '', ...words] = parts.map(part => part.text.replaceAll('/', '\\'))
-  const script = parts.at(-1)?.text.replace(UTF8_OUTPUT, '')
-  const flags = words.slice(0, -1)
-  const flag = flags.pop()
-  if (script === undefined || flag === undefined) return undefined
-  if (POWERSHELL.test(shell))
-    return /^-c(?:ommand)?$/i.test(flag) && flags.every(one => PLAIN_OPTION.test(one)) ? script : undefined
+  const [shell = '', ...words] = parts.map(part => part.text)
+  const script = words.pop()
+  const [found, powershell, cmd] = WINDOWS_SHELL.exec(shell.replaceAll('/', '\\')) ?? []
+  // only options that don't change what a script does
+  const flags = powershell ? /^(?:-no\w+ )*-c(?:ommand)?$/i : cmd ? /^(?:\/[ds] )*\/c$/i : /^-l?c$/
   // `cmd.exe` doesn't read the quotes as they were written
-  if (CMD.test(shell) && !script.includes('"'))
-    return /^\\c$/i.test(flag) && flags.every(one => /^\\[ds]$/i.test(one)) ? script : undefined
-  return GIT_BASH.test(shell) && flags.length === 0 && /^-l?c$/.test(flag) ? script : undefined
+  const isScript = found && flags.test(words.join(' ')) && !(cmd && script?.includes('"'))
+  return isScript ? script : undefined
 }
 
 function quoted({ text, whole }: Part): string {

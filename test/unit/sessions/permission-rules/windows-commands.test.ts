@@ -106,7 +106,7 @@ describe('permission rules on Windows', () => {
     const powershell = String.raw`C:\WINDOWS\System32\WindowsPowerShell\v1.0\powershell.exe`
     for (const command of [
       [powershell, '-NoProfile', '-Command', 'git status'],
-      ['powershell.exe', '-c', '[Console]::OutputEncoding=[System.Text.Encoding]::UTF8;\ngit status'],
+      ['powershell.exe', '-c', 'git status'],
       [String.raw`C:\Program Files\PowerShell\7\pwsh.exe`, '-NoLogo', '-Command', 'git status'],
       ['cmd.exe', '/d', '/s', '/c', 'git status'],
       [String.raw`C:\Program Files\Git\bin\bash.exe`, '-lc', 'git status'],

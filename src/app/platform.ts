@@ -1,4 +1,5 @@
 import type { AgentLaunch } from '../acp/agent.ts'
+import type { AuthMethod } from '../acp/model.ts'
 import type { NetworkSettings } from '../agents/environment.ts'
 import type { PythonSelection } from '../agents/project-environment/python-environment.ts'
 import type { Disposable } from '../common/disposable.ts'
@@ -10,7 +11,7 @@ import type { FilesShared } from '../editor/files/files.ts'
 import type { ProtectedFiles } from '../editor/protected-files.ts'
 import type { McpFileLocations } from '../mcp/mcp-files.ts'
 import type { SecretStore } from '../mcp/secret-store.ts'
-import type { NativeElicitation, SignInTerminal } from '../sessions/ports.ts'
+import type { NativeElicitation } from '../sessions/ports.ts'
 import type { RuleSettings } from './rule-settings.ts'
 import type { WindowStorage } from './storage/stores.ts'
 import type { Workbench } from './workbench.ts'
@@ -54,11 +55,17 @@ export interface Platform {
   onDidChangeUnsaved: Event<void>
   /** Moves a file to the trash; rejects if there is none. */
   trash(file: string): Promise<void>
-  nativeElicitation(nameOf: (agentId: string) => string): NativeElicitation
+  nativeElicitation: NativeElicitation
+  /**
+   * Signs in with the method's own command, or with that of the agent and the method's arguments, in a visible terminal. Rejects if the
+   * command fails, and with `CancelledError` if the user cancels.
+   */
   signInTerminal(
-    resolveLaunch: (agentId: string) => Promise<AgentLaunch>,
-    nameOf: (agentId: string) => string,
-  ): SignInTerminal
+    agentName: string,
+    launch: AgentLaunch,
+    method: AuthMethod,
+    signal: AbortSignal,
+  ): Promise<void>
 }
 
 /** The settings that are used for all windows at once. */

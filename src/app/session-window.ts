@@ -97,7 +97,7 @@ export function createSessionWindow(
     }),
     /** The session that the user works on. */
     activeSession: (agentId: string) => surfaces.sessionOf(agentId),
-    nativeElicitation: platform.nativeElicitation(agentServices.nameOf),
+    nativeElicitation: platform.nativeElicitation,
     onUnavailable: noticeWithoutHost(workbench),
     onTooMuchUnsaved: noticeOfUnsaved(workbench),
     onUnreachable: () => void noticeOfOtherHost(workbench),

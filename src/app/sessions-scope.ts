@@ -58,6 +58,7 @@ export function createSessionsScope(
   const clients = new AgentClients({
     manager,
     activeSession: window.activeSession,
+    nameOf,
     nativeElicitation: window.nativeElicitation,
     mcpMessage: window.editorTools.message,
   })

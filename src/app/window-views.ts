@@ -53,7 +53,10 @@ export function createWindowViews(
     createController: (store: KeyValueStore, newKey: string) =>
       new ConversationController({
         ...{ ...window, runner, store, newKey },
-        signInTerminal: platform.signInTerminal(agents.resolveLaunch, nameOf),
+        signInTerminal: async (agentId, method, signal) => {
+          const launch = await agents.resolveLaunch(agentId)
+          await platform.signInTerminal(nameOf(agentId), launch, method, signal)
+        },
         signInVariables: (agentId, method, signal) => signInValues.signIn(agentId, method, signal),
         elsewhere: (reference, mine) => surfaces.elsewhere(reference, mine),
         continued: reference => window.hosted.continued(reference),

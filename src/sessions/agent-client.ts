@@ -13,6 +13,7 @@ interface AgentClientsOptions {
   manager: Pick<SessionManager, 'find'>
   /** The agent's session in the visible conversation that was used last, if any. */
   activeSession: (agentId: string) => Session | undefined
+  nameOf: (agentId: string) => string
   /** Asks the questions that belong to no session. */
   nativeElicitation: NativeElicitation
   /** Answers requests to the editor's own MCP server. */
@@ -87,13 +88,13 @@ export class AgentClients {
     if (sessionId !== undefined) {
       return known?.createElicitation(sessionId, request, signal) ?? { action: 'cancel' }
     }
-    const { activeSession, nativeElicitation } = this.#options
+    const { activeSession, nameOf, nativeElicitation } = this.#options
     const active = activeSession(agentId)
     if (active && known?.get(active.sessionId) === active) {
       const outcome = await active.requests.createElicitation(request, signal)
       if (outcome.action !== 'cancel' || active.phase !== 'closed' || signal.aborted) return outcome
     }
-    return nativeElicitation.ask(agentId, request, signal)
+    return nativeElicitation.ask(nameOf(agentId), request, signal)
   }
 }
 

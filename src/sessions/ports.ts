@@ -172,7 +172,7 @@ export type SignInVariables = (agentId: string, method: AuthMethod, signal: Abor
 
 /** Asks the user outside of any conversation. Resolves to `cancel` when `signal` aborts. */
 export interface NativeElicitation {
-  ask(agentId: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
+  ask(agentName: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
   /** The user has completed the purpose of an opened URL. */
   complete(elicitationId: string): void
 }

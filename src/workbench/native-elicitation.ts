@@ -31,16 +31,10 @@ type Given = { value: ElicitationValue | undefined } | undefined
  * there is only one quick input at a time.
  */
 export class NativePrompts implements NativeElicitation {
-  readonly #nameOf: (agentId: string) => string
   readonly #visits = new Map<string, () => void>()
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(nameOf: (agentId: string) => string) {
-    this.#nameOf = nameOf
-  }
-
-  ask(agentId: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
-    const name = this.#nameOf(agentId)
+  ask(name: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
     const asked = this.#last.then(async (): Promise<ElicitationOutcome> => {
       if (signal.aborted) return { action: 'cancel' }
       const outcome = await (request.mode === 'url'

@@ -93,7 +93,7 @@ export function createPlatform(
     onDidSaveFile,
     onDidChangeUnsaved,
     trash: trashFile,
-    nativeElicitation: nameOf => new NativePrompts(nameOf),
+    nativeElicitation: new NativePrompts(),
     signInTerminal,
   }
 }

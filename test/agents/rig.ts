@@ -483,6 +483,7 @@ export class AgentRig {
     const clients = new AgentClients({
       manager,
       activeSession: () => undefined,
+      nameOf: agentId => agentId,
       nativeElicitation: { ask: async () => ({ action: 'decline' }), complete: () => {} },
       mcpMessage: (...asked) => this.#editorTools.message(...asked),
     })

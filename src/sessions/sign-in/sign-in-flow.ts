@@ -1,7 +1,7 @@
 import { AgentStartError } from '../../acp/agent.ts'
 import type { AuthMethod } from '../../acp/model.ts'
 import type { Disposable } from '../../common/disposable.ts'
-import { CancelledError } from '../../common/errors.ts'
+import { CancelledError, isCancelled } from '../../common/errors.ts'
 import type { ViewPhase } from '../../conversation/phases.ts'
 import type { DisplayedSession } from '../displayed-session.ts'
 import { type Failure, type Failures, isSignInAsked, messageAndDetail, methodsIn } from '../failures.ts'
@@ -88,7 +88,7 @@ export class SignInFlow implements Disposable {
         .ensure()
         .catch(() => {})
     } catch (error) {
-      const cancelled = abort.signal.aborted || error instanceof CancelledError
+      const cancelled = abort.signal.aborted || isCancelled(error)
       const unavailable = error instanceof SignInUnavailableError
       const why = { ...messageAndDetail(error), tried: methodId, unavailable }
       failures.replace(failureId, cancelled ? failure : { ...failure, ...why })

@@ -4,10 +4,10 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as vscode from 'vscode'
 import type { AgentLaunch } from '../../acp/agent.ts'
+import type { AuthMethod } from '../../acp/model.ts'
 import { DisposableStore } from '../../common/disposable.ts'
 import { CancelledError } from '../../common/errors.ts'
 import { SIGN_IN_POLL_MS } from '../../common/limits.ts'
-import type { SignInTerminal } from '../../sessions/ports.ts'
 import { failedExitCode, keepOpenOnFailure, terminalCommand } from '../../sessions/sign-in/sign-in.ts'
 
 /**
@@ -15,38 +15,35 @@ import { failedExitCode, keepOpenOnFailure, terminalCommand } from '../../sessio
  * where the user may have to type. Closing the terminal before the command ended cancels the sign-in; if the command
  * fails, the terminal stays open with its output.
  */
-export function signInTerminal(
-  resolveLaunch: (agentId: string) => Promise<AgentLaunch>,
-  nameOf: (agentId: string) => string,
-): SignInTerminal {
-  return async (agentId, method, signal) => {
-    const launch = await resolveLaunch(agentId)
-    if (launch.remote)
-      throw new Error(
-        l10n.t("{0} runs on a server, so it can't sign in in a terminal here.", nameOf(agentId)),
-      )
-    const { command, args, env } = await terminalCommand(launch, method.terminal)
-    const folder = await mkdtemp(path.join(tmpdir(), 'parley-sign-in-'))
-    const file = path.join(folder, 'exit-code')
-    const message = l10n.t('Sign-in failed. Press Enter to close the terminal.')
-    const run = keepOpenOnFailure(command, args, { file, message })
-    const terminal = vscode.window.createTerminal({
-      name: l10n.t('Sign in to {0}', nameOf(agentId)),
-      shellPath: run.command,
-      shellArgs: run.args,
-      env,
-      strictEnv: true,
-      cwd: launch.cwd,
-      iconPath: new vscode.ThemeIcon('key'),
-      isTransient: true,
-    })
-    terminal.show()
-    const code = await exitOf(terminal, file, signal).finally(() =>
-      rm(folder, { recursive: true, force: true }),
-    )
-    if (code === undefined) throw new CancelledError()
-    if (code !== 0) throw new Error(l10n.t('The sign-in command exited with code {0}.', code))
-  }
+export async function signInTerminal(
+  agentName: string,
+  launch: AgentLaunch,
+  method: AuthMethod,
+  signal: AbortSignal,
+): Promise<void> {
+  if (launch.remote)
+    throw new Error(l10n.t("{0} runs on a server, so it can't sign in in a terminal here.", agentName))
+  const { command, args, env } = await terminalCommand(launch, method.terminal)
+  const folder = await mkdtemp(path.join(tmpdir(), 'parley-sign-in-'))
+  const file = path.join(folder, 'exit-code')
+  const message = l10n.t('Sign-in failed. Press Enter to close the terminal.')
+  const run = keepOpenOnFailure(command, args, { file, message })
+  const terminal = vscode.window.createTerminal({
+    name: l10n.t('Sign in to {0}', agentName),
+    shellPath: run.command,
+    shellArgs: run.args,
+    env,
+    strictEnv: true,
+    cwd: launch.cwd,
+    iconPath: new vscode.ThemeIcon('key'),
+    isTransient: true,
+  })
+  terminal.show()
+  const code = await exitOf(terminal, file, signal).finally(() =>
+    rm(folder, { recursive: true, force: true }),
+  )
+  if (code === undefined) throw new CancelledError()
+  if (code !== 0) throw new Error(l10n.t('The sign-in command exited with code {0}.', code))
 }
 
 /** Resolves with the exit code when the terminal is closed, or when its command failed and it stays open. */

@@ -74,7 +74,7 @@ describe('requests outside of a session', () => {
   })
   beforeEach(() => {
     workbench = new Workbench()
-    prompts = new Prompts(() => 'Agent')
+    prompts = new Prompts()
   })
   for (const [what, request] of [
     ['a form', question],
@@ -82,7 +82,7 @@ describe('requests outside of a session', () => {
   ] as const) {
     it(`close with ${what} when they are canceled`, async () => {
       const withdrawn = new AbortController()
-      const asked = prompts.ask('a', request, withdrawn.signal)
+      const asked = prompts.ask('Agent', request, withdrawn.signal)
       await settle()
       assert.deepEqual(
         workbench.lists.map(list => list.closed()),
@@ -100,7 +100,7 @@ describe('requests outside of a session', () => {
 
   it('are not accepted by an Enter that the user typed elsewhere, and are shown again', async () => {
     for (const request of [question, visit, { ...question, message: '', title: '', fields: [] }]) {
-      const asked = prompts.ask('a', request as ElicitationRequest, new AbortController().signal)
+      const asked = prompts.ask('Agent', request as ElicitationRequest, new AbortController().signal)
       await settle()
       workbench.lists.at(-1)!.enter()
       await settle()
@@ -112,14 +112,14 @@ describe('requests outside of a session', () => {
 
   it('open a URL if the user agrees, and never after they were canceled', async () => {
     const never = new AbortController().signal
-    const agreed = prompts.ask('a', visit, never)
+    const agreed = prompts.ask('Agent', visit, never)
     await settle()
     workbench.lists[0]!.pick('accept')
     assert.deepEqual(await agreed, { action: 'accept' })
     assert.deepEqual(workbench.opened, ['https://example.com/'])
 
     const withdrawn = new AbortController()
-    const late = prompts.ask('a', visit, withdrawn.signal)
+    const late = prompts.ask('Agent', visit, withdrawn.signal)
     await settle()
     // the answer and the cancellation happen at the same time
     workbench.lists[1]!.pick('accept')
@@ -132,7 +132,7 @@ describe('requests outside of a session', () => {
   it('are shown one after the other, and not at all if they are canceled before', async () => {
     const first = new AbortController()
     const second = new AbortController()
-    const asked = [prompts.ask('a', visit, first.signal), prompts.ask('a', question, second.signal)]
+    const asked = [prompts.ask('Agent', visit, first.signal), prompts.ask('Agent', question, second.signal)]
     await settle()
     second.abort()
     first.abort()

@@ -456,9 +456,10 @@ export class SessionsFixture {
       const { current } = this.controller
       return current?.agentId === agentId ? current.session : undefined
     },
+    nameOf: agentId => agentId,
     nativeElicitation: {
-      ask: async (agentId, { message }) => {
-        this.nativeQuestions.push(`${agentId} ${message}`)
+      ask: async (agentName, { message }) => {
+        this.nativeQuestions.push(`${agentName} ${message}`)
         return { action: 'decline' }
       },
       complete: elicitationId => void this.completed.push(elicitationId),

@@ -13,5 +13,12 @@ export const createServices: typeof create = given =>
   built.createServices({
     ...given,
     carryBack: services => copied(services),
-    carry: platform => ({ ...platform, workbench: copiedWorkbench(platform.workbench) }),
+    carry(platform) {
+      const { externalUrl, nativeElicitation, ruleSettings, secretStore, signInTerminal, trash } = platform
+      return {
+        ...platform,
+        ...copied({ externalUrl, nativeElicitation, ruleSettings, secretStore, signInTerminal, trash }),
+        workbench: copiedWorkbench(platform.workbench),
+      }
+    },
   })

@@ -30,7 +30,7 @@ describe('links into Parley', () => {
     )
     await waitFor('the prompt', async () => (await conversation.composerText()) === 'Explain a & b')
     await conversation.waitForPhase('ready')
-    assert.equal(receivedParams(vscode.root, 'Two', 'session/new').length, 1)
+    await waitFor('one session', () => receivedParams(vscode.root, 'Two', 'session/new').length === 1)
     assert.deepEqual(receivedParams(vscode.root, 'Two', 'session/prompt'), [])
 
     await workbench.host.call('openLink', link)

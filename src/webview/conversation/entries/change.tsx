@@ -2,21 +2,17 @@ import { type Signal, signal } from '@preact/signals'
 import type { FileChange } from '../../../acp/model.ts'
 import { t } from '../../l10n.ts'
 import type { FileDiff } from '../../tools/diff.ts'
-import { DiffCounts, diffSoon, loadComparison } from '../../tools/diff-counts.tsx'
+import { DiffCounts, diffSoon } from '../../tools/diff-counts.tsx'
 import { canBeSideBySide, wantsSideBySide } from '../../tools/diff-layout.ts'
+import { DiffView } from '../../tools/diff-view.tsx'
 import { patchOfFile } from '../../tools/patch-of-file.ts'
 import { relativePath } from '../../tools/title.ts'
 import { IconButton } from '../../ui/button.tsx'
-import { LoadingPart, lazyWithStyles } from '../../ui/lazy.tsx'
+import { LoadingPart } from '../../ui/lazy.tsx'
 import { type App, useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { ToolTitle } from './line.tsx'
-
-const DiffView = lazyWithStyles(() => import('../../tools/diff-view.tsx').then(module => module.DiffView))
-
-/** Loads what draws a change, so that the next one is complete at once. Never rejects. */
-export const loadDiffs = () => Promise.allSettled([DiffView.preload(), loadComparison()])
 
 interface ChangeProps {
   slot: EntrySlot

@@ -6,7 +6,7 @@ import { editorToolCall, withoutDataMarks } from '../../../conversation/mcp-tool
 import type { ToolCallEntry } from '../../../conversation/state.ts'
 import { type ToolOutput, toolOutput, withoutEscapes } from '../../../conversation/tool-output.ts'
 import { t } from '../../l10n.ts'
-import { hasDiff, ToolCounts } from '../../tools/diff-counts.tsx'
+import { hasDiff, loadComparison, ToolCounts } from '../../tools/diff-counts.tsx'
 import { pretty, rawCode, rawText } from '../../tools/raw.ts'
 import {
   kindIcon,
@@ -17,18 +17,22 @@ import {
   titleParts,
 } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { LoadingPart } from '../../ui/lazy.tsx'
+import { LoadingPart, lazyWithStyles } from '../../ui/lazy.tsx'
 import { PlainCode } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import type { ConversationStore } from '../store.ts'
 import { refusalOf } from '../tool-permissions.ts'
 import { Terminal, TerminalTail, WithCancel } from './cancel-work.tsx'
-import { Change } from './change.tsx'
 import { ContentBlockView } from './content.tsx'
 import { AnswerAside, Decisions } from './decision.tsx'
 import { HighlightedCode } from './highlighted-code.tsx'
 import { entryDuration, Line, Stopped, ToolTitle } from './line.tsx'
+
+const Change = lazyWithStyles(() => import('./change.tsx').then(module => module.Change))
+
+/** Loads what draws a change, so that the next one is complete at once. Never rejects. */
+export const loadDiffs = () => Promise.allSettled([Change.preload(), loadComparison()])
 
 /** A tool call: a line, and when expanded, all details below it. */
 export function ToolCall({ slot }: { slot: EntrySlot }) {

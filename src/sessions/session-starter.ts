@@ -235,6 +235,9 @@ export class SessionStarter {
     const { load, resume } = agent.capabilities
     const { name } = this.#options.runner(agentId)
     const gone = continues && stateToContinue(continues, name, sessionKey(agentId, sessionId))
+    // of its own session, as it was when the user left it
+    const usage = gone && saved.state(reference)?.usage
+    if (usage) gone.usage = usage
     const known = () => gone ?? previous?.session.conversation.state ?? saved.state(reference)
     const before = how === 'load' && !previous ? undefined : known()
     // the saved conversation has more than a replay: times, answers, output

@@ -92,9 +92,13 @@ describe('continuing a conversation with another agent', () => {
   })
 
   it('goes back to the session that the agent had, and tells it only what it missed', async () => {
+    const usage = { used: 20, size: 100 }
+    agentOf('one').say('s1', { type: 'usage', usage })
     await continueWithTwo()
+    assert.equal(fixture.controller.current!.session.state.usage, undefined)
     await turn('go on', 'The color is teal')
     await backToOne()
+    assert.deepEqual(fixture.controller.current!.session.state.usage, usage)
     assert.equal(fixture.controller.key, 'one/s1')
     assert.equal(shown().filter(line => /^notice: Continued with/.test(line)).length, 2)
     assert.equal(fixture.records.get('one', 's1')?.continuedIn, undefined)

@@ -58,6 +58,12 @@ markdown.core.ruler.after('block', 'ended_fences', state => {
     token.meta = { ended }
   }
 })
+/** Titles in an answer are below the page's title and the prompts. */
+rules.heading_open = (tokens, index, options, _, renderer) => {
+  const token = tokens[index]!
+  token.attrSet('aria-level', String(Number(token.tag.slice(1)) + 2))
+  return renderer.renderToken(tokens, index, options)
+}
 rules.code_block = (tokens, index) => codeBlockHtml(tokens[index]!.content, '')
 
 rules.code_inline = (tokens, index) => {

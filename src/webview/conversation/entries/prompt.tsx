@@ -42,7 +42,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
 
   return (
     <div class="prompt">
-      <span class="visually-hidden">{rewound ? t('You (set aside)') : t('You')}: </span>
+      <h2 class="visually-hidden">{rewound ? t('You (set aside)') : t('You')}: </h2>
       {entry.steering && <SteeringLine steering={entry.steering} />}
       {text !== '' && (
         <div ref={ref} class={`prompt-text${open ? '' : ' folded'}`} dir="auto">

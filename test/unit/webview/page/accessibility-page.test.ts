@@ -77,6 +77,22 @@ describe('conversation page: accessibility', () => {
     await says('Ada stopped Why.')
   })
 
+  it('has headings: its title, the prompts below it, and those of answers below these', async () => {
+    await show([
+      message('u', 'user', 'Go'),
+      message('a', 'agent', '# Result\n\n## Details\n\nDone'),
+      message('v', 'user', 'More'),
+    ])
+    const headings = () =>
+      [...page.document.querySelectorAll('h1, h2, h3')].map(heading => {
+        const level = heading.getAttribute('aria-level') ?? heading.tagName.slice(1)
+        return `${level} ${heading.textContent?.trim()}`
+      })
+    await page.until(() => headings().length === 5)
+    assert.deepEqual(headings().slice(1), ['2 You:', '3 Result', '4 Details', '2 You:'])
+    assert.match(headings()[0]!, /^1 /)
+  })
+
   it('leaves the focus in sight when a key scrolls the conversation', async () => {
     await show([message('a', 'agent', 'A long answer.'), permission('p')])
     const button = (label: string) => page.document.querySelector<HTMLElement>(`.transcript ${label}`)

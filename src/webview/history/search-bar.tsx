@@ -36,8 +36,10 @@ export function SearchBar({ field, filter, lines, selection, onSearch, onKeyDown
         label={t('Search sessions')}
         placeholder={t('Search titles and messages')}
         value={text}
-        list={lines.rowCount > 0 ? 'history-list' : undefined}
-        active={selection.isMounted ? selection.key : undefined}
+        rows={{
+          list: lines.rowCount > 0 ? 'history-list' : undefined,
+          active: selection.isMounted ? selection.key : undefined,
+        }}
         onSearch={onSearch}
         onKeyDown={onKeyDown}
         onContextMenu={event => menuByKey(event, selection.key)}

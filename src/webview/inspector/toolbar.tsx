@@ -29,8 +29,7 @@ export function Toolbar({ frames, host, state, field, active, onKeyDown }: Toolb
         label={t('Search messages')}
         maxLength={1000}
         value={filter.text}
-        list={isListed ? 'frames' : undefined}
-        active={active}
+        rows={{ list: isListed ? 'frames' : undefined, active }}
         onSearch={text => change({ text })}
         onKeyDown={onKeyDown}
       />

@@ -9,23 +9,25 @@ interface SearchFieldProps {
   placeholder?: string
   maxLength?: number
   value: string
-  /** the id of the list that the field controls; absent if the list is empty */
-  list: string | undefined
-  /** the id of the list's selected row, if it's in the page */
-  active: string | undefined
+  /** the rows that its keys select; absent if it only filters */
+  rows?: {
+    /** the id of the list; absent if the list is empty */
+    list: string | undefined
+    /** the id of the selected row, if it's in the page */
+    active: string | undefined
+  }
   onSearch: (text: string) => void
   onKeyDown: (event: KeyboardEvent) => void
   onContextMenu?: (event: MouseEvent) => void
 }
 
-/** A field to search in, which keeps the focus while its keys select rows of a list. */
+/** A field to search in. It keeps the focus while its keys select rows of a list. */
 export function SearchField({
   field,
   label,
   placeholder = label,
   value,
-  list,
-  active,
+  rows,
   onSearch,
   ...rest
 }: SearchFieldProps) {
@@ -35,10 +37,7 @@ export function SearchField({
       <input
         ref={field}
         type="text"
-        role="combobox"
-        aria-expanded={list !== undefined}
-        aria-controls={list}
-        aria-activedescendant={active}
+        {...(rows ? comboboxOf(rows) : { role: 'searchbox' as const })}
         aria-label={label}
         placeholder={placeholder}
         spellcheck={false}
@@ -49,4 +48,13 @@ export function SearchField({
       {value !== '' && <IconButton icon="close" label={t('Clear')} onClick={() => onSearch('')} />}
     </div>
   )
+}
+
+function comboboxOf({ list, active }: NonNullable<SearchFieldProps['rows']>) {
+  return {
+    role: 'combobox' as const,
+    'aria-expanded': list !== undefined,
+    'aria-controls': list,
+    'aria-activedescendant': active,
+  }
 }

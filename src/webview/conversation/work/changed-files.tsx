@@ -7,6 +7,7 @@ import { baseName, relativePath } from '../../tools/title.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ScrollArea } from '../../ui/scroll-area.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
 import { useApp } from '../context.ts'
 import { BarLine, useBarOpen } from './bar.tsx'
 
@@ -76,8 +77,58 @@ export function ChangedFiles() {
           )}
         </p>
       ))}
-      {open.value && <Files key={key} files={files} />}
+      {open.value && <SearchedFiles key={key} files={files} />}
     </section>
+  )
+}
+
+/** With more files than this, which is about what fits into the view, there's a search field. */
+const MAX_WITHOUT_SEARCH = 10
+
+/** The files whose path contains every word of the search. */
+function SearchedFiles({ files }: { files: readonly ChangedFileNote[] }) {
+  const { store } = useApp()
+  const field = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState('')
+  const roots = store.head.value?.roots
+  const isSearchable = files.length > MAX_WITHOUT_SEARCH || text !== ''
+  const found = useMemo(() => {
+    const words = text.toLocaleLowerCase().split(/\s+/).filter(Boolean)
+    if (words.length === 0) return files
+    return files.filter(({ path, from = '' }) => {
+      const names = `${relativePath(path, roots)} ${baseName(from)}`.toLocaleLowerCase()
+      return words.every(word => names.includes(word))
+    })
+  }, [files, text, roots])
+  return (
+    <>
+      {isSearchable && (
+        <div class="changes-search">
+          <SearchField
+            field={field}
+            label={t('Search changed files')}
+            maxLength={1000}
+            value={text}
+            onSearch={next => {
+              setText(next)
+              field.current?.focus()
+            }}
+            onKeyDown={event => {
+              if (event.key !== 'Escape' || text === '') return
+              event.stopPropagation()
+              setText('')
+            }}
+          />
+        </div>
+      )}
+      {found.length > 0 ? (
+        <Files key={text} files={found} />
+      ) : (
+        <p class="changes-omitted" role="status">
+          {t('No results')}
+        </p>
+      )}
+    </>
   )
 }
 

@@ -5,7 +5,6 @@ import { VirtualList } from '../list/virtual-list.tsx'
 import { lazy, lazyWithStyles } from '../ui/lazy.tsx'
 import { LiveRegion } from '../ui/live-region.tsx'
 import { loadCopying, onProseClick, onProseCopy } from './actions/prose.ts'
-import { SelectionActions } from './actions/selection-actions.tsx'
 import { Announcer } from './announcer.tsx'
 import { Cards } from './cards.tsx'
 import { Composer } from './composer/composer.tsx'
@@ -29,6 +28,7 @@ const ChangedFiles = lazyWithStyles(() =>
 /** Loaded when something runs besides a turn. */
 const RunningWork = lazyWithStyles(() => import('./work/running-work.tsx').then(module => module.RunningWork))
 const TurnPrompt = lazy(() => import('./navigation/turn-prompt.tsx').then(module => module.TurnPrompt))
+const QuoteButton = lazy(() => import('./actions/quote-button.tsx').then(module => module.QuoteButton))
 const FindWidget = lazyWithStyles(() => import('./find/widget.tsx').then(module => module.FindWidget))
 
 /** The whole Conversation view. */
@@ -69,7 +69,7 @@ export function ConversationView({ draft }: { draft: Draft }) {
       </div>
       <Announcer />
       <LiveRegion />
-      <SelectionActions />
+      <QuoteButton />
     </main>
   )
 }

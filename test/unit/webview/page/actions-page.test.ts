@@ -154,6 +154,7 @@ describe('conversation page: actions', () => {
     page.window.Range.prototype.getClientRects = () =>
       [{ left: 5, right: 50, top: 10, bottom: 20, width: 45 }] as unknown as DOMRectList
     page.window.getSelection()!.selectAllChildren(page.document.querySelector('.row-markdown .prose')!)
+    await page.until(() => !page.document.querySelector('.loading-part'))
     page.window.dispatchEvent(new page.window.Event('pointerup'))
     await page.until(button)
     button()!.click()

@@ -1,16 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
-import type { HostListeners } from '../../../bridge/contract.ts'
-import type { ConversationHostMessages } from '../../../bridge/conversation-messages.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { type App, editPrompt, useApp } from '../context.ts'
+import { useApp } from '../context.ts'
+import { quoteSelection, selectedText } from './selection-actions.ts'
 
 /** Space between the selection and the button, in pixels. */
 const GAP = 6
 
 /** A button next to the selection in the conversation. It never takes the focus. */
-export function SelectionActions() {
+export function QuoteButton() {
   const app = useApp()
   const position = useSignal<{ left: number; top: number } | undefined>(undefined)
 
@@ -69,47 +68,4 @@ function besideSelection(): { left: number; top: number } | undefined {
     left: Math.max(list.left + GAP, Math.min(end.right - width / 2, list.right - width - GAP)),
     top,
   }
-}
-
-/** Receives the text for the composer. */
-export function composerListeners(app: App) {
-  return {
-    'actions/fill': ({ blocks, quiet, instead }) => app.composer.current?.write(blocks, quiet, instead),
-    'actions/edit': ({ entryId }) => editPrompt(app, entryId),
-    'actions/quote': () => quoteSelection(app),
-  } satisfies Partial<HostListeners<ConversationHostMessages>>
-}
-
-/** Adds the selection in the conversation to the composer as a quotation. */
-function quoteSelection(app: App): void {
-  const text = selectedText()
-  if (text === '') {
-    app.composer.current?.say(t('Select text in the conversation first.'))
-    return
-  }
-  const quotation = text.split('\n').map(line => `> ${line}`.trimEnd())
-  getSelection()?.removeAllRanges()
-  write(app, `${quotation.join('\n')}\n\n`)
-}
-
-/** The selection, if it's in the conversation. */
-function selectedText(): string {
-  const selection = getSelection()
-  if (!selection || selection.isCollapsed) return ''
-  const anchor = selection.anchorNode
-  const inside = (anchor instanceof Element ? anchor : anchor?.parentElement)?.closest('.transcript .row')
-  return inside
-    ? selection
-        .toString()
-        .replace(/\n{3,}/g, '\n\n')
-        .trim()
-    : ''
-}
-
-/** Appends to the composer's text, after an empty line. */
-function write(app: App, text: string): void {
-  const composer = app.composer.current
-  if (!composer) return
-  composer.focus()
-  composer.type(composer.isEmpty ? text : `\n\n${text}`)
 }

@@ -61,21 +61,18 @@ const MAX_DEPTH = 4
 const MAX_FIELDS = 500
 
 /**
- * Reads every command of a raw input, in any of the fields that agents use; there may be several. `windowsShells`: the script of a shell of
- * Windows is the command, too. Rules may be applied to such a script only on Windows, where lines are parsed as all of its shells do.
+ * Reads every command of a raw input, in any of the fields that agents use; there may be several. `scriptOf`: reads the script of further
+ * shells, of a program and its arguments. Rules may be applied to a script for Windows only where lines are parsed as all of its shells do.
  */
-export function commandsOfInput(
-  rawInput: unknown,
-  { windowsShells }: { windowsShells: boolean },
-): CommandsOfInput {
-  const found: Reading = { commands: [], alternatives: [], environment: [], unreadable: false, windowsShells }
+export function commandsOfInput(rawInput: unknown, scriptOf?: Reading['scriptOf']): CommandsOfInput {
+  const found: Reading = { commands: [], alternatives: [], environment: [], unreadable: false, scriptOf }
   readInput(rawInput, found, 0)
   found.commands = [...new Set(found.commands)]
   return found
 }
 
 interface Reading extends CommandsOfInput {
-  readonly windowsShells: boolean
+  readonly scriptOf: ((words: readonly string[]) => string | undefined) | undefined
 }
 
 function readInput(value: unknown, found: Reading, depth: number): void {
@@ -169,7 +166,7 @@ const SHELL_TOOL =
  * matched against rules. Before the call runs, its content is used if the title is only a name or was cut.
  */
 export function commandOf(tool: ToolCallEntry): ToolCommand | undefined {
-  const { commands, cwd, environment } = commandsOfInput(tool.rawInput, { windowsShells: true })
+  const { commands, cwd, environment } = commandsOfInput(tool.rawInput)
   if (commands.length > 0)
     return { command: commands.join('\n'), cwd, ...(environment.length > 0 && { environment }) }
   const title = titleAsCommand(tool.title)
@@ -213,7 +210,7 @@ function lineOf(command: unknown, args: unknown, reading: Reading): string | und
         ? [...command.map(text => ({ text, whole: false })), ...more]
         : undefined
   if (!parts) return undefined
-  const script = scriptOf(parts) ?? (reading.windowsShells ? windowsScriptOf(parts) : undefined)
+  const script = scriptOf(parts) ?? reading.scriptOf?.(parts.map(part => part.text))
   return script ?? parts.map(quoted).join(' ')
 }
 
@@ -231,21 +228,6 @@ function scriptOf(parts: readonly Part[]): string | undefined {
   const [shell, flag, script, ...more] = parts.map(part => part.text)
   if (script === undefined || more.length > 0) return undefined
   return SHELL.test(shell!) && /^-l?c$/.test(flag!) ? script : undefined
-}
-
-/** A shell of Windows by name or in its own folder: PowerShell, `cmd.exe`, or the bash of Git. */
-const WINDOWS_SHELL =
-  /^(?:[a-z]:\\(?:windows\\sys\w+|program files\\\w+)\\(?:windowspowershell\\v1\.0\\|7\\|(?:usr\\)?bin\\)?)?(?:(powershell|pwsh)|(cmd)|(?:ba)?sh(?=\.))(?:\.exe)?$/i
-
-function windowsScriptOf(parts: readonly Part[]): string | undefined {
-  const [shell = '', ...words] = parts.map(part => part.text)
-  const script = words.pop()
-  const [found, powershell, cmd] = WINDOWS_SHELL.exec(shell.replaceAll('/', '\\')) ?? []
-  // only options that don't change what a script does
-  const flags = powershell ? /^(?:-no\w+ )*-c(?:ommand)?$/i : cmd ? /^(?:\/[ds] )*\/c$/i : /^-l?c$/
-  // `cmd.exe` doesn't read the quotes as they were written
-  const isScript = found && flags.test(words.join(' ')) && !(cmd && script?.includes('"'))
-  return isScript ? script : undefined
 }
 
 function quoted({ text, whole }: Part): string {

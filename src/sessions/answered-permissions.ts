@@ -6,6 +6,7 @@ import type { Session } from '../conversation/session.ts'
 import type { PermissionEntry, ToolCallEntry } from '../conversation/state.ts'
 import { positionsOf } from '../conversation/step.ts'
 import { commandsOfInput } from '../conversation/tool-command.ts'
+import { windowsScriptOf } from '../conversation/windows-script.ts'
 import type { PathRules } from '../editor/path-rules.ts'
 
 /** Tool calls are searched for among this many of the last entries. */
@@ -65,7 +66,7 @@ export class AnsweredPermissions extends Owner {
   }
 
   #commandsOf(rawInput: unknown): string[] {
-    return commandsOfInput(rawInput, { windowsShells: this.#rules.platform === 'win32' }).commands
+    return commandsOfInput(rawInput, this.#rules.platform === 'win32' ? windowsScriptOf : undefined).commands
   }
 
   #note(entry: PermissionEntry): void {

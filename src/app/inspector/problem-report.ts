@@ -2,6 +2,7 @@ import { homedir, release } from 'node:os'
 import * as l10n from '@vscode/l10n'
 import { redact } from '../../acp/redact.ts'
 import { isRecord } from '../../common/is-record.ts'
+import { hostPlatform } from '../../common/platform.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { readSettingValue, SETTING_NAMES, SETTINGS, type SettingName } from '../../common/settings.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
@@ -56,7 +57,7 @@ export function problemReport(sources: ReportSources): string {
       '## Versions\n',
       `- Parley ${version}`,
       `- ${editor}`,
-      `- ${process.platform} ${release()} ${process.arch}`,
+      `- ${hostPlatform} ${release()} ${process.arch}`,
     ].join('\n'),
     `## Agents\n\n${named.length === 0 ? 'None.' : named.map(one => `- ${one}`).join('\n')}`,
     `## Settings that differ from the default\n\n${fenced('json', settingsText(settingValues))}`,

@@ -3,6 +3,7 @@ import type { ToolCallEntry } from '../../conversation/entries/tool-call.ts'
 import { touchedFiles } from '../../conversation/entries/touched-files.ts'
 import type { Entry } from '../../conversation/state.ts'
 import { commandsOfInput } from '../../conversation/tool-command.ts'
+import { windowsScriptOf } from '../../conversation/windows-script.ts'
 
 /** The kinds of searchable text. Their numbers are stored. */
 export const DocumentKind = { prompt: 1, answer: 2, tool: 3, file: 4 } as const
@@ -41,7 +42,7 @@ function texts(entry: Entry): SearchDocument[] {
 
 function titleAndCommands({ title, toolName, rawInput }: ToolCallEntry): string {
   const name = title || (toolName ?? '')
-  const commands = commandsOfInput(rawInput, { windowsShells: true }).commands.filter(
+  const commands = commandsOfInput(rawInput, windowsScriptOf).commands.filter(
     command => !name.includes(command),
   )
   return [name, ...commands].join('\n')

@@ -12,6 +12,7 @@ import {
   isEnvironmentField,
   titleAsCommand,
 } from '../../conversation/tool-command.ts'
+import { windowsScriptOf } from '../../conversation/windows-script.ts'
 import { filesOfPatch } from './patch-files.ts'
 
 /** The subject of a permission request, as far as the agent reported it. */
@@ -50,7 +51,9 @@ export function subjectOf(
 ): RuleSubject | undefined {
   const { subject } = request
   if (subject.type !== 'command' && (subject.type !== 'tool_call' || !tool)) return undefined
-  const input = tool ? commandsOfInput(tool.rawInput, { windowsShells: platform === 'win32' }) : NO_COMMANDS
+  const input = tool
+    ? commandsOfInput(tool.rawInput, platform === 'win32' ? windowsScriptOf : undefined)
+    : NO_COMMANDS
   const own = subject.type === 'command' ? [subject.command] : []
   const commands = [...new Set([...own, ...input.commands, ...input.alternatives])]
   const isCommand = subject.type === 'command' || tool?.toolKind === 'execute' || commands.length > 0

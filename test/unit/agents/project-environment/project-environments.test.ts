@@ -197,7 +197,7 @@ describe('the environment of a project', () => {
       assert.equal(readFileSync(path.join(home, 'runs'), 'utf8'), 'x\nx\n')
     })
 
-    it('is current once it was read, also if the change is noticed only afterwards', async () => {
+    it('is current once it was read, also if the change is noticed only afterward', async () => {
       const file = path.join(folder, 'env.sh')
       write('env.sh', '')
       allowed('watch_file env.sh; source_env env.sh')

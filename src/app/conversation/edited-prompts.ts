@@ -62,8 +62,8 @@ export class EditedPrompts {
   readonly #controller: ConversationController
   #isDue = false
   #round = 0
-  /** the entries of this round, and the first round that had them */
-  #shown: { entries: readonly Entry[]; isEnd: boolean; since: number } | undefined
+  /** the entries of this round, their conversation, and the first round that had them */
+  #shown: { key: string; entries: readonly Entry[]; isEnd: boolean; since: number } | undefined
   /** the prompts of earlier rounds, by the first round with them */
   readonly #earlier = new Map<number, Prompts>()
   /** the entries of the edits that the page has got in this round */
@@ -128,19 +128,20 @@ export class EditedPrompts {
     return entryOf(promptsOf(this.#entries), '', of)
   }
 
-  /** Begins another round if prompts of the conversation have other entries now. */
+  /** Begins another round if prompts have other entries now, or those of another conversation, which can have equal prompts. */
   #follow(): void {
-    const { current, opener } = this.#controller
+    const { key, current, opener } = this.#controller
     const end = current ? undefined : opener.end?.conversation.entries
     const entries = current?.session.state.entries ?? end
     const before = this.#shown
-    if (entries === before?.entries) return
+    const isOther = before !== undefined && before.key !== key
+    if (entries === before?.entries && !isOther) return
     const isEnd = end !== undefined
     if (before) {
       const earlier = promptsOf(before.entries, before.isEnd)
       const prompts = entries && promptsOf(entries, before.isEnd)
-      if (prompts && [...earlier].every(([id, of]) => isSame(of, prompts.get(id)))) {
-        this.#shown = { entries, isEnd, since: before.since }
+      if (!isOther && prompts && [...earlier].every(([id, of]) => isSame(of, prompts.get(id)))) {
+        this.#shown = { key, entries, isEnd, since: before.since }
         return
       }
       this.#earlier.set(before.since, earlier)
@@ -148,7 +149,7 @@ export class EditedPrompts {
       if (this.#earlier.size > MAX_ROUNDS && oldest !== undefined) this.#earlier.delete(oldest)
     }
     this.#round++
-    this.#shown = entries && { entries, isEnd, since: this.#round }
+    this.#shown = entries && { key, entries, isEnd, since: this.#round }
     this.#sent = new Set()
   }
 

@@ -23,18 +23,22 @@ describe('the prompts that are edited where they are', () => {
   let end: { entries: Entry[] } | undefined
   let drafts: DraftStore
   let edited: EditedPrompts
+  let displayed: string
 
   beforeEach(() => {
     table = new UnsentTable()
     returned.length = 0
     session = undefined
     end = undefined
+    displayed = 'a'
     drafts = new DraftStore(new MemoryUnsentTexts(table))
     edited = newEdited()
   })
   function newEdited(): EditedPrompts {
     return new EditedPrompts(drafts, {
-      key: 'a',
+      get key() {
+        return displayed
+      },
       opener: {
         get end() {
           return end && { conversation: end }
@@ -132,6 +136,24 @@ describe('the prompts that are edited where they are', () => {
     assert.deepEqual(shown(), [['e6', 'first key']])
     assert.equal(store({ round, entryId: 'e4' }, 'first keys'), false)
     assert.deepEqual(shown(), [['e6', 'first keys']])
+  })
+
+  it('is not confused with one of another conversation with the same prompts, as a fork has', () => {
+    session = { phase: 'ready', state: { entries: conversation('one') } }
+    const { round } = edited.forSnapshot('a')!
+    store({ round, entryId: 'e0' }, 'of a')
+    displayed = 'b'
+    session = { phase: 'ready', state: { entries: conversation('one', 'two') } }
+    const inB = edited.forSnapshot('b')!
+    assert.deepEqual(inB.prompts, [])
+    assert.notEqual(inB.round, round, 'by which the page knows its edits')
+    // the last keys arrive late
+    store({ round, entryId: 'e0' }, 'of a, too')
+    assert.deepEqual(
+      drafts.edits('a').map(({ entryId, draft }) => [entryId, draft.text]),
+      [['e0', 'of a, too']],
+    )
+    assert.deepEqual(shown('b'), [])
   })
 
   it('reaches its prompt in any order of replays, snapshots and keys', () => {

@@ -58,6 +58,8 @@ const MAX_ROUNDS = 16
  * page may not know that yet when it stores an edit: what it stores says in which round it got the entries.
  */
 export class EditedPrompts {
+  /** the last round of any view: stored edits say in which round they were, and conversations can be shown in another view later */
+  static #lastRound = 0
   readonly #drafts: DraftStore
   readonly #controller: ConversationController
   #isDue = false
@@ -115,7 +117,7 @@ export class EditedPrompts {
     const at = found ?? (isShown ? `${round}/${entryId}` : entryId)
     if (isShown && !this.#entries) this.#isDue = true
     else if (isShown && round < this.#round && !this.#sent.has(at)) {
-      this.#round++
+      this.#round = ++EditedPrompts.#lastRound
       showAgain()
     }
     const of = () => (isNow ? promptsOf(shown.entries, shown.isEnd).get(entryId) : earlier)
@@ -148,7 +150,7 @@ export class EditedPrompts {
       const [oldest] = this.#earlier.keys()
       if (this.#earlier.size > MAX_ROUNDS && oldest !== undefined) this.#earlier.delete(oldest)
     }
-    this.#round++
+    this.#round = ++EditedPrompts.#lastRound
     this.#shown = entries && { key, entries, isEnd, since: this.#round }
     this.#sent = new Set()
   }

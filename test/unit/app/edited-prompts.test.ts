@@ -156,6 +156,15 @@ describe('the prompts that are edited where they are', () => {
     assert.deepEqual(shown('b'), [])
   })
 
+  it('is not confused with one that another view has of another conversation', () => {
+    session = { phase: 'ready', state: { entries: conversation('one') } }
+    const { round } = edited.forSnapshot('a')!
+    store({ round, entryId: 'e0' }, 'of a')
+    const { round: another } = newEdited().forSnapshot('a')!
+    // the stored edit says in which round a view has it
+    assert.notEqual(another, round)
+  })
+
   it('reaches its prompt in any order of replays, snapshots and keys', () => {
     const step = fc.oneof(
       fc.record({ type: fc.constant('load' as const), earlier: fc.nat(3), replayed: fc.nat(5) }),

@@ -59,12 +59,15 @@ describe("a session's limit", () => {
     openGate(vscode.root, 'Costly')
     await after.agentMessage('Spent.').waitFor()
     await after.text('Waiting for your answer').waitFor()
-    assert.equal(await after.text('Session limit reached').count(), 1)
+    assert.equal(await after.frame.locator('.card-title', { hasText: 'Session limit reached' }).count(), 1)
     assert.equal(prompts('Costly'), 3)
     await question(after).getByRole('button', { name: 'Continue to $10.00' }).click()
     await after.agentMessage('More.').waitFor()
     assert.equal(prompts('Costly'), 4)
-    assert.equal(await after.text(/Session limit nearly reached/).count(), 1)
+    assert.equal(
+      await after.frame.locator('.row-notice', { hasText: 'Session limit nearly reached' }).count(),
+      1,
+    )
   })
 
   it('stops the turn, and asks again only before the next prompt', async () => {

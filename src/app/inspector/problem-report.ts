@@ -1,6 +1,6 @@
 import { homedir, release } from 'node:os'
 import * as l10n from '@vscode/l10n'
-import { redact } from '../../acp/redact.ts'
+import { REDACTED, redact } from '../../acp/redact.ts'
 import { isRecord } from '../../common/is-record.ts'
 import { hostPlatform } from '../../common/platform.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
@@ -129,41 +129,54 @@ function lastOf(lines: Iterable<string>, detail: ReportDetail): string[] {
   return last.reverse()
 }
 
-/** Members whose texts say what a message is, not what was written. */
-const KEPT = new Set([
-  ...[
-    'jsonrpc',
-    'id',
-    'method',
-    'sessionId',
-    'sessionUpdate',
-    'toolCallId',
-    'messageId',
-    'terminalId',
-    'requestId',
-  ],
-  ...['kind', 'type', 'role', 'status', 'state', 'stopReason', 'outcome', 'optionId', 'direction', 'version'],
+/** Members whose texts are words of the protocol, and those that identify something: neither contains a path or a key. */
+const WORDS = new Set([
+  'direction',
+  'kind',
+  'outcome',
+  'role',
+  'sessionUpdate',
+  'state',
+  'status',
+  'stopReason',
+  'type',
 ])
-/** Identifiers: no text of a person looks like one, except a single word. */
-const IDENTIFIER = /^[\w./:$-]{1,64}$/
+const WORD = /^[a-z_][a-z_-]{0,39}$/i
+const IDS = new Set([
+  ...['id', 'jsonrpc', 'messageId', 'optionId', 'requestId', 'sessionId', 'terminalId', 'toolCallId'],
+  'version',
+])
+const ID = /^[\w.:-]{1,64}$/
+const METHOD = /^[\w./:$-]{1,64}$/
 const NAME = /^[\w$-]{1,40}$/
+/** Members whose content and names are those of tools, agents or users. */
+const OPAQUE = /^(_meta|arguments|data|env|headers|rawInput|rawOutput|structuredContent)$/
 
 /** A line without its texts, of which only the lengths are left. */
 function structureOf(line: string): string {
   const bare = (value: unknown, key: string): unknown => {
-    if (typeof value === 'string')
-      return KEPT.has(key) && IDENTIFIER.test(value) ? value : `… (${value.length})`
+    if (typeof value === 'string') return isStructure(value, key) ? value : `… (${value.length})`
     if (Array.isArray(value)) return value.map(one => bare(one, ''))
     if (!isRecord(value)) return value
+    const isOpaque = (name: string) =>
+      OPAQUE.test(name) ||
+      // what the user filled in, and the content of an extension
+      (name === 'content' && 'action' in value) ||
+      (name === 'params' && String(value.method).startsWith('_'))
     // the members of others are named by agents, tools or users
     return Object.fromEntries(
       Object.entries(value).map(([name, one]) => [
         NAME.test(name) ? name : `… (${name.length})`,
-        bare(one, name),
+        isOpaque(name) && one !== null ? `… (${JSON.stringify(one).length})` : bare(one, name),
       ]),
     )
   }
   return JSON.stringify(bare(JSON.parse(line), ''))
+}
+
+function isStructure(text: string, key: string): boolean {
+  if (key === 'method') return METHOD.test(text)
+  return (WORDS.has(key) && WORD.test(text)) || (IDS.has(key) && ID.test(text))
 }
 
 function settingsText(values: ReportSources['settingValues']): string {
@@ -171,19 +184,52 @@ function settingsText(values: ReportSources['settingValues']): string {
   for (const name of SETTING_NAMES) {
     const value = readSettingValue(name, values[name])
     if (JSON.stringify(value) === JSON.stringify(SETTINGS[name].default)) continue
-    // it's a prompt
-    const shown =
-      name === 'systemPrompt'
-        ? `… (${String(value).length})`
-        : redact({ [name]: value }, { maxLength: MAX_SETTING })
+    const shown = redact(withoutPrivate({ [name]: value }), { maxLength: MAX_SETTING })
     changed[`parley.${name}`] = isRecord(shown) ? shown[name] : shown
   }
   return JSON.stringify(changed, undefined, 2)
 }
 
+/** Further levels of a setting are omitted. */
+const MAX_LEVELS = 50
+/** Arguments that contain, or are followed by, the value of a variable or header. */
+const PAIR_ARGUMENT = /^(--(?:env|headers?)=[^=:]{1,256}[=:]|-[eH][\w-]{1,256}[=:])./s
+const ENV_FLAG = /^(-e|--env)$/
+
+/** A value without prompts, and without values of variables and headers that are in arguments or in JSON within a text. */
+function withoutPrivate(value: unknown, level = 0): unknown {
+  if (typeof value === 'string') return withoutPrivateJson(value, level)
+  if (typeof value !== 'object' || value === null) return value
+  if (level > MAX_LEVELS) return '…'
+  if (Array.isArray(value))
+    return value.map((one: unknown, i) => {
+      if (typeof one !== 'string') return withoutPrivate(one, level + 1)
+      const name = PAIR_ARGUMENT.exec(one)?.[1] ?? (ENV_FLAG.test(value[i - 1]) && /^[^=]*=/.exec(one)?.[0])
+      return name ? name + REDACTED : withoutPrivateJson(one, level)
+    })
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [
+      key,
+      key === 'systemPrompt' ? `… (${JSON.stringify(one).length})` : withoutPrivate(one, level + 1),
+    ]),
+  )
+}
+
+/** `--config={"env":{…}}` */
+function withoutPrivateJson(text: string, level: number): string {
+  const start = text.search(/[{[]/)
+  if (start < 0) return text
+  try {
+    const value: unknown = JSON.parse(text.slice(start))
+    return text.slice(0, start) + JSON.stringify(redact(withoutPrivate(value, level + 1)))
+  } catch {
+    return text
+  }
+}
+
 /** A fence that the text can't end. */
 function fenced(language: string, text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
+  const longest = [...text.matchAll(/`+/g)].reduce((most, [ticks]) => Math.max(most, ticks.length), 2)
   const fence = '`'.repeat(longest + 1)
   return `${fence}${language}\n${text}\n${fence}`
 }
@@ -195,9 +241,20 @@ function oneLine(text: string): string {
     .slice(0, 200)
 }
 
-/** The user's name is a part of most paths. */
-function withoutHome(text: string): string {
-  const home = homedir()
-  if (home.length < 3) return text
-  return text.replaceAll(JSON.stringify(home).slice(1, -1), '~').replaceAll(home, '~')
+/** The user's name is a part of most paths, which are written in many ways: in addresses, in JSON within JSON, or as in Git Bash. */
+export function withoutHome(text: string, home = homedir()): string {
+  const [drive = '', ...rest] = home.split(/[\\/]/)
+  const names = rest.filter(name => name !== '')
+  if (names.length === 0) return text
+  const quoted = (name: string) => name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  const letter = drive[0]
+  const roots = letter ? `(?:${letter}(?::|%3A)|(?:/mnt)?/${letter}(?=/))` : ''
+  const path = names.map(name =>
+    [name, encodeURIComponent(name)].map(quoted).filter((form, i, forms) => forms.indexOf(form) === i),
+  )
+  const pattern = [roots, ...path.map(forms => `(?:${forms.join('|')})`)].join(
+    String.raw`(?:\\{1,8}|/|%2F|%5C)`,
+  )
+  // not the home of a user whose name only starts in the same way
+  return text.replace(new RegExp(String.raw`${pattern}(?![\p{L}\p{N}])`, letter ? 'giu' : 'gu'), '~')
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { problemReport, type ReportSources } from '../../../src/app/inspector/problem-report.ts'
+import { problemReport, type ReportSources, withoutHome } from '../../../src/app/inspector/problem-report.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 
 describe('a problem report', () => {
@@ -83,12 +83,73 @@ describe('a problem report', () => {
     assert.doesNotMatch(text, /abc-def|value-1|open-sesame|kind/)
   })
 
+  it('has nothing that tools, agents and users chose, whatever its members are called', () => {
+    const words = { id: 'leak', kind: 'leak', state: 'leak', type: '/leak', leakkey: 1, pin: 4711 }
+    const lines = [
+      {
+        method: 'session/update',
+        params: {
+          sessionId: '/home/me/leak.jsonl',
+          update: {
+            ...{ sessionUpdate: 'tool_call', toolCallId: 'call_1', kind: 'read', status: 'https://leak' },
+            ...{ rawInput: words, rawOutput: [words], _meta: words },
+          },
+        },
+      },
+      { id: 1, result: { action: 'accept', content: words } },
+      { id: 2, error: { code: -32_000, message: 'leak', data: words } },
+      { method: '_other/leak', params: words },
+      { id: 3, method: 'mcp/message', params: { method: 'tools/call', params: { arguments: words } } },
+    ].map(frame)
+    const text = report({ lines }).replace('_other/leak', '')
+    assert.doesNotMatch(text, /leak|4711/)
+    for (const kept of ['"call_1"', '"read"', '"tool_call"', '-32000', 'tools/call'])
+      assert.ok(text.includes(kept), `${kept} is missing:\n${text}`)
+  })
+
+  it('has no prompts, variables and headers of agents and servers, also if they are in arguments', () => {
+    const json = JSON.stringify({ mcpServers: { x: { command: 'y', env: { NAME: 'leak' } } } })
+    const args = [
+      ...['--header=X-Name: leak', '-eNAME=leak', '-e', 'NAME=leak', '--env', 'NAME=leak', '--env=NAME=leak'],
+      ...['--mcp-config', json, `--mcp-config=${json}`, '--other', 'kept'],
+    ]
+    const text = report({
+      settingValues: {
+        agents: { mine: { command: 'x', args, systemPrompt: 'leak' } },
+        mcpServers: { server: { command: 'docker', args } },
+      },
+    })
+    assert.doesNotMatch(text, /leak/)
+    assert.equal([...text.matchAll(/"kept"/g)].length, 2)
+    assert.equal([...text.matchAll(/-eNAME=/g)].length, 2)
+  })
+
+  it('has no home of the user, however it is written', () => {
+    for (const [home, text, expected] of [
+      [
+        '/home/me',
+        '/home/me/a file:///home/me/b %2Fhome%2Fme "/home/me" /home/melissa',
+        '~/a file://~/b ~ "~" /home/melissa',
+      ],
+      ['/home/José', 'file:///home/Jos%C3%A9/a /home/José', 'file://~/a ~'],
+      ['C:\\Users\\Me', 'c:\\Users\\me\\a C:/users/me C:\\\\Users\\\\Me\\\\a', '~\\a ~ ~\\\\a'],
+      [
+        'C:\\Users\\Me',
+        'C:\\\\\\\\Users\\\\\\\\Me /c/Users/Me/a /mnt/c/Users/Me file:///c%3A/Users/Me/b',
+        '~ ~/a ~ file:///~/b',
+      ],
+    ] as const)
+      assert.equal(withoutHome(text, home), expected)
+  })
+
   it('is short and stays one document, whatever the messages contain', () => {
     const long = frame({ jsonrpc: '2.0', method: 'x', params: { text: 'word '.repeat(1e6) } })
     const fences = frame({ jsonrpc: '2.0', method: 'x', params: { text: '````\n# Not a heading' } })
     const many = Array.from({ length: 10_000 }, () => prompt)
     assert.ok(report({ lines: [long, ...many], detail: 'whole' }).length < 400_000)
     assert.ok(report({ lines: many, detail: 'whole' }).length < 400_000)
+    const ticks = frame({ jsonrpc: '2.0', method: 'x', params: { text: '` '.repeat(145_000) } })
+    assert.match(report({ lines: [ticks], detail: 'whole' }), /^```jsonl$/m)
     assert.match(report({ lines: [fences], detail: 'whole' }), /^`{5}jsonl\n.*\n`{5}$/m)
   })
 })

@@ -36,7 +36,8 @@ const REMOTE_COPY = new Set(['scp', 'rsync', 'sftp', 'docker', 'podman', 'kubect
 
 /** Programs of Windows whose options are a letter after a slash, which is a path for others. */
 const SLASH_OPTIONS = new Set(['dir', 'findstr', 'tasklist', 'tree', 'where'])
-const SLASH_OPTION = /^\/[a-z]+(?::[^\\/]*)?$/i
+/** With a value that may be a file or folder, except for the text that `findstr` looks for. */
+const SLASH_OPTION = /^\/(?:c:[^\\/]*|[a-z]+(?::(?<path>[^\\/]*))?)$/i
 /** Programs of projects, which have no PowerShell command of the same name: for those, `env:name` isn't a file. */
 const NATIVE = /^(?:npm|pnpm|yarn|bun|git|cargo|go|dotnet|mvnw?|gradlew?|make)$/
 
@@ -136,7 +137,8 @@ class PathCheck implements CommandPaths {
 
   async word(word: Word, directory: string, program = ''): Promise<void> {
     const isWindows = this.#options.rules.platform === 'win32'
-    if (isWindows && SLASH_OPTIONS.has(program) && SLASH_OPTION.test(word.text)) return
+    const option = isWindows && SLASH_OPTIONS.has(program) ? SLASH_OPTION.exec(word.text) : null
+    if (option) return option.groups?.path ? this.path(option.groups.path, directory) : undefined
     const dropped = isWindows && word.text.includes('\\') ? pathsInWord(inBash(word.text)) : []
     for (const path of [...pathsInWord(word.text), ...dropped]) {
       if (isWindows && isRestOfDrive(path, word.text)) continue

@@ -99,6 +99,14 @@ describe('permission rules on Windows', () => {
     assert.equal(await answer({ command: 'npm run test:unit' }, 'npm run test:unit'), 'allow')
     assert.equal(await answer({ command: 'go test ./...' }, 'go test ./...'), 'allow')
     assert.equal(await answer({ command: 'findstr /s /i needle src' }, 'findstr /s /i needle src'), 'allow')
+    for (const option of ['/c:needle', '/C:"a: b"', '/g:src'])
+      assert.equal(await answer({ command: 'findstr **' }, `findstr ${option} src`), 'allow', option)
+    for (const option of ['/d:..', '/D:C:', '/f:nul', '/sd:..'])
+      assert.equal(
+        await answer({ command: 'findstr **' }, `findstr ${option} /s needle src`),
+        outsideOf('findstr **'),
+        option,
+      )
     assert.equal(await answer({ command: 'git show **' }, 'git show HEAD:C:id'), outsideOf('git show **'))
   })
 

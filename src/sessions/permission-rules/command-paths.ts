@@ -34,8 +34,8 @@ const WORKS_HERE = new Set(['grep', 'egrep', 'fgrep', 'rg', 'find', 'fd', 'tree'
 /** Programs for which `name:path` is a path on another machine. */
 const REMOTE_COPY = new Set(['scp', 'rsync', 'sftp', 'docker', 'podman', 'kubectl', 'rclone'])
 
-/** Programs of Windows whose options are a letter after a slash, which is a path for others. */
-const SLASH_OPTIONS = new Set(['dir', 'findstr', 'tasklist', 'tree', 'where'])
+/** Programs of Windows whose options are a letter after a slash, which is a path for others, such as PowerShell's and bash's `dir`. */
+const SLASH_OPTIONS = new Set(['findstr', 'tasklist', 'tree', 'where'])
 /** With a value that may be a file or folder, except for the text that `findstr` looks for. */
 const SLASH_OPTION = /^\/(?:c:[^\\/]*|[a-z]+(?::(?<path>[^\\/]*))?)$/i
 /** Programs of projects, which have no PowerShell command of the same name: for those, `env:name` isn't a file. */

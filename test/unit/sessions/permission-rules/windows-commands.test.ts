@@ -107,6 +107,11 @@ describe('permission rules on Windows', () => {
         outsideOf('findstr **'),
         option,
       )
+    assert.equal(
+      await answer({ command: 'dir **' }, 'dir /Users'),
+      outsideOf('dir **'),
+      'in PowerShell, a folder of the drive',
+    )
     assert.equal(await answer({ command: 'git show **' }, 'git show HEAD:C:id'), outsideOf('git show **'))
   })
 

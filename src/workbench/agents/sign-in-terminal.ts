@@ -25,25 +25,29 @@ export async function signInTerminal(
     throw new Error(l10n.t("{0} runs on a server, so it can't sign in in a terminal here.", agentName))
   const { command, args, env } = await terminalCommand(launch, method.terminal)
   const folder = await mkdtemp(path.join(tmpdir(), 'parley-sign-in-'))
-  const file = path.join(folder, 'exit-code')
-  const message = l10n.t('Sign-in failed. Press Enter to close the terminal.')
-  const run = keepOpenOnFailure(command, args, { file, message })
-  const terminal = vscode.window.createTerminal({
-    name: l10n.t('Sign in to {0}', agentName),
-    shellPath: run.command,
-    shellArgs: run.args,
-    env,
-    strictEnv: true,
-    cwd: launch.cwd,
-    iconPath: new vscode.ThemeIcon('key'),
-    isTransient: true,
-  })
-  terminal.show()
-  const code = await exitOf(terminal, file, signal).finally(() =>
-    rm(folder, { recursive: true, force: true }),
-  )
-  if (code === undefined) throw new CancelledError()
-  if (code !== 0) throw new Error(l10n.t('The sign-in command exited with code {0}.', code))
+  try {
+    // the user may have canceled while the agent's start was looked up
+    if (signal.aborted) throw new CancelledError()
+    const file = path.join(folder, 'exit-code')
+    const message = l10n.t('Sign-in failed. Press Enter to close the terminal.')
+    const run = keepOpenOnFailure(command, args, { file, message })
+    const terminal = vscode.window.createTerminal({
+      name: l10n.t('Sign in to {0}', agentName),
+      shellPath: run.command,
+      shellArgs: run.args,
+      env,
+      strictEnv: true,
+      cwd: launch.cwd,
+      iconPath: new vscode.ThemeIcon('key'),
+      isTransient: true,
+    })
+    terminal.show()
+    const code = await exitOf(terminal, file, signal)
+    if (code === undefined) throw new CancelledError()
+    if (code !== 0) throw new Error(l10n.t('The sign-in command exited with code {0}.', code))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 }
 
 /** Resolves with the exit code when the terminal is closed, or when its command failed and it stays open. */

@@ -12,10 +12,19 @@ export function onDidChangeIn(window: Window, pick: (state: WindowState) => unkn
     let before = pick(window)
     return window.onDidChangeState(() => {
       const now = pick(window)
-      if (isDeepStrictEqual(now, before)) return
+      if (isSame(now, before)) return
       before = now
       listener()
     })
+  }
+}
+
+function isSame(now: unknown, before: unknown): boolean {
+  try {
+    return isDeepStrictEqual(now, before)
+  } catch {
+    // a setting has too many levels
+    return false
   }
 }
 

@@ -74,4 +74,15 @@ describe('what is known of the window', () => {
       ['trust', true, 1, true, 'http://proxy'],
     ])
   })
+
+  it('is told to be new if it is too deep to be compared', () => {
+    let told = 0
+    const deep = (last: string) => JSON.parse(`${'['.repeat(3000)}${last}${']'.repeat(3000)}`) as unknown
+    windowSettings(window).onDidChange(() => told++)
+    for (const last of ['1', '2', '3']) {
+      values.sounds = deep(last)
+      configuration.fire({ affectsConfiguration: () => true })
+    }
+    assert.equal(told, 3)
+  })
 })

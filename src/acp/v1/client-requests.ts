@@ -102,7 +102,7 @@ async function readTextFile(
 }
 
 /** `title` is empty if the agent didn't send one; an earlier update of the tool call may have it. */
-function readPermission(
+export function readPermission(
   sessionId: string,
   toolCall: unknown,
   options: unknown,

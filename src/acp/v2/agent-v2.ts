@@ -227,7 +227,7 @@ export const commandSubjectSchema = z.object({
 })
 
 /** `title` is empty if the agent didn't send one; an earlier update of the tool call may have it. */
-function readPermission(wire: z.output<typeof permissionSchema>, report: Report): PermissionRequest {
+export function readPermission(wire: z.output<typeof permissionSchema>, report: Report): PermissionRequest {
   const subject = readSubject(wire, report)
   const title = wire.title ?? (subject.type === 'tool_call' ? subject.toolCall.title : undefined)
   return {

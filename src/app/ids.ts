@@ -238,6 +238,8 @@ export const TAB_VIEW_TYPE = 'parley.conversationTab'
 export const MANAGE_AGENTS_VIEW_TYPE = 'parley.manageAgents'
 export const MCP_SERVERS_VIEW_TYPE = 'parley.mcpServers'
 export const PROTOCOL_VIEW_TYPE = 'parley.protocolTraffic'
+/** Not restored after a reload: its recording is gone then. */
+export const REPLAY_VIEW_TYPE = 'parley.replay'
 export const COMPARE_VIEW_TYPE = 'parley.compare'
 
 export const ContextKey = {

@@ -55,6 +55,10 @@ export abstract class WebviewTab<M extends HostMessages<M>> extends Owner {
   /** The tab became visible. */
   protected abstract shown(): void
 
+  protected set title(title: string) {
+    if (this.#panel) this.#panel.title = title
+  }
+
   protected get isVisible(): boolean {
     return this.#panel?.visible ?? false
   }

@@ -16,6 +16,7 @@ import { SessionExporter } from './history/export-sessions.ts'
 import { workspaceCheck } from './history/history-view.ts'
 import { SessionImporter } from './history/import-sessions.ts'
 import { InspectorPage } from './inspector/inspector-page.ts'
+import { ReplayTab } from './inspector/replay-tab.ts'
 import { McpPage } from './mcp/mcp-page.ts'
 import { signInToMcpServer } from './mcp/mcp-sign-in.ts'
 import type { Platform } from './platform.ts'
@@ -97,7 +98,7 @@ export function createWindowViews(
   )
   return {
     ...{ comparePage, manageAgents, mcpPage, sideBar, summarize, tabs },
-    inspector: own.add(new InspectorPage({ ...shown, platform })),
+    inspector: own.add(new InspectorPage({ ...shown, platform, replay: own.add(new ReplayTab(shown)) })),
     attention: own.add(new Attention(shown)),
     exporter: new SessionExporter(shown),
     importer: new SessionImporter(shown),

@@ -135,6 +135,8 @@ export interface RewindNote extends Rewind {
 /** All of a conversation but its entries and terminals. A patch replaces whole top-level keys. */
 export interface ConversationHead {
   phase: ViewPhase
+  /** A recorded conversation, which can only be read. */
+  recording?: true
   /** The current step while `phase` is starting or loading: "Starting Claude…". */
   progress?: string
   /** The conversation's identity in this window, and the key of its draft. Changes with every new session. */

@@ -47,6 +47,8 @@ export const inspectorMessages = {
   'inspector/export': nothing,
   /** Opens a report with the last shown frames, which the user can edit. */
   'inspector/report': nothing,
+  /** Shows a session of the messages as a conversation: that of a frame, or one that the user selects. */
+  'inspector/replay': z.object({ n: count.optional() }),
 } as const
 
 /** The host's messages to the protocol inspector, sent while it's visible. */

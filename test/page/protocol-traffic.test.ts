@@ -204,6 +204,50 @@ describe('the protocol traffic', () => {
     assert.doesNotMatch(text, /private words|open-sesame/)
   })
 
+  it('shows a recording as a conversation, from which nothing is sent or opened', async () => {
+    const frame = await open()
+    const file = path.join(vscode.root.directory, 'hostile.jsonl')
+    const line = (direction: 'send' | 'receive', message: object, at: number) =>
+      JSON.stringify({ agent: 'Other', at, version: 1, direction, message })
+    const update = (fields: object) => ({
+      method: 'session/update',
+      params: { sessionId: 's', update: fields },
+    })
+    const text =
+      '[a link](https://example.com/leak) [a file](/etc/passwd) ![an image](https://example.com/i.png)'
+    const toolCall = { toolCallId: 't', title: 'Run it', kind: 'execute', status: 'pending' }
+    const options = [{ optionId: 'x', name: 'Allow', kind: 'allow_once' }]
+    const prompt = [{ type: 'text', text: 'A recorded prompt' }]
+    writeFileSync(
+      file,
+      [
+        line('send', { id: 1, method: 'session/prompt', params: { sessionId: 's', prompt } }, 1),
+        line('receive', update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } }), 2),
+        line('receive', update({ sessionUpdate: 'tool_call', ...toolCall }), 3),
+        line(
+          'receive',
+          { id: 2, method: 'session/request_permission', params: { sessionId: 's', toolCall, options } },
+          4,
+        ),
+      ].join('\n'),
+    )
+    await workbench.host.call('willPick', file)
+    await frame.getByRole('button', { name: 'Import Messages…' }).click()
+    await frame.getByText(/^4 messages · from hostile\.jsonl/).waitFor()
+    await frame.getByRole('button', { name: 'Show as Conversation…' }).click()
+    const shown = await workbench.webview('body[data-view="conversation"] main.recording')
+    await shown.getByText('A recorded prompt').first().waitFor()
+    await shown.getByText('Run it').first().waitFor()
+    assert.equal(await shown.getByRole('textbox').count(), 0)
+    assert.equal(await shown.getByRole('button', { name: /Allow/ }).count(), 0)
+    await shown.getByRole('link', { name: 'a link' }).click()
+    await shown.getByText('a file').click()
+    // messages are handled in order, so the links have been when this is shown
+    await shown.getByRole('button', { name: /Run it/ }).click()
+    await shown.locator('.work-body').waitFor()
+    assert.deepEqual(await workbench.host.call('openedUrls'), [])
+  })
+
   it('says in words how a message differs from the schema, also of an imported file', async () => {
     const frame = await open()
     await ConversationPage.startSession(workbench, 'Odd')

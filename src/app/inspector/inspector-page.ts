@@ -6,6 +6,7 @@ import type { FrameDetails, InspectorNames, TurnTimeline } from '../../bridge/in
 import { type InspectorHostMessages, inspectorMessages, MAX_ROWS } from '../../bridge/inspector-messages.ts'
 import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
 import { messageOf } from '../../common/errors.ts'
+import type { SteppedWork } from '../../conversation/replay/stepped-work.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
 import { linesFilter } from '../history/export-sessions.ts'
@@ -17,11 +18,13 @@ import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import { FrameView } from './frame-view.ts'
 import { importFrames, lineOf } from './import-frames.ts'
 import type { ProtocolRecorder } from './protocol-recorder.ts'
+import type { ReplayTab } from './replay-tab.ts'
 import { findTurn } from './turn-timeline.ts'
 
 interface InspectorPageOptions extends WebviewTabOptions {
   recorder: ProtocolRecorder
   manager: Pick<SessionManager, 'find' | 'list'>
+  replay: Pick<ReplayTab, 'show'>
   platform: Pick<Platform, 'version' | 'editor' | 'issues' | 'secrets'>
 }
 
@@ -82,6 +85,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
       'inspector/import': () => this.#import(closed.signal),
       'inspector/export': () => this.#export(),
       'inspector/report': () => this.#report(),
+      'inspector/replay': ({ n }) => this.#replay(n),
     })
     recorder.isOn = true
     recorder.loadSchemas().catch((error: unknown) => log.error(messageOf(error)))
@@ -184,9 +188,13 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
   async #turn(n: number): Promise<TurnTimeline | null> {
     const { recorder } = this.#options
     const search = findTurn(recorder.frames, n, frame => recorder.jsonOf(frame))
+    return (await this.#inSlices(search)) ?? null
+  }
+
+  async #inSlices<T>(work: SteppedWork<T>): Promise<T> {
     for (let end = performance.now() + FILTER_MS; ; ) {
-      const step = search.next()
-      if (step.done) return step.value ?? null
+      const step = work.next()
+      if (step.done) return step.value
       if (performance.now() < end) continue
       await setImmediate()
       end = performance.now() + FILTER_MS
@@ -220,6 +228,29 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
               target.name,
             )
       if ((await dialogs.info(exported, show)) === show) await dialogs.openSaved(target)
+    })
+  }
+
+  /** Shows a recorded session as a conversation, which can only be read. */
+  async #replay(n: number | undefined): Promise<void> {
+    const { workbench, log, recorder, replay } = this.#options
+    const { dialogs } = workbench
+    await reportErrors(dialogs, 'replay', log, async () => {
+      const { replayFrames, sessionsIn } = await import('./replay-frames.ts')
+      const sessions = sessionsIn(recorder.frames)
+      const selected = n === undefined ? undefined : recorder.frames.get(n)
+      const own = sessions.find(
+        ({ connection, sessionId }) =>
+          connection === selected?.source.connection && sessionId === selected.sessionId,
+      )
+      const items = sessions.map(one => ({ label: one.sessionId, description: one.agent, one }))
+      const title = l10n.t('Select a Session to Show')
+      const session = own ?? (items.length > 1 ? await dialogs.pick(items, { title }) : items[0])?.one
+      if (!session) return
+      const state = await this.#inSlices(
+        replayFrames(recorder.frames, session, frame => recorder.jsonOf(frame)),
+      )
+      replay.show(state, session.agent, state.title ?? session.sessionId)
     })
   }
 

@@ -7,6 +7,27 @@ import { createSessionState, type ReducingState } from '../../conversation/reduc
 import type { SteppedWork } from '../../conversation/replay/stepped-work.ts'
 import type { RecordedFrame, RecordedFrames } from './recorded-frames.ts'
 
+interface ListedSession {
+  connection: number
+  sessionId: string
+  /** the agent's name */
+  agent: string
+}
+
+/** Further sessions aren't listed. */
+const MAX_SESSIONS = 1000
+
+/** The sessions that frames are about, in the order of their first frames. */
+export function sessionsIn(frames: RecordedFrames): ListedSession[] {
+  const found = new Map<string, ListedSession>()
+  for (let n = frames.first; n < frames.next && found.size < MAX_SESSIONS; n++) {
+    const { sessionId, source: { agent, connection } = {} } = frames.get(n) ?? {}
+    if (sessionId !== undefined && connection !== undefined && agent !== undefined)
+      found.set(`${connection} ${sessionId}`, { connection, sessionId, agent })
+  }
+  return [...found.values()]
+}
+
 /** How many frames are read in a step. */
 const STEP = 16
 

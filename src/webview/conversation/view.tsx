@@ -44,19 +44,20 @@ export function ConversationView({ draft }: { draft: Draft }) {
     return () => window.removeEventListener('keydown', key)
   }, [app])
   useQuestionFocus()
+  const isRecording = app.store.part('recording').value === true
 
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: links and buttons inside answer to the keyboard by themselves
     <main
       ref={root}
-      class="conversation"
+      class={`conversation${isRecording ? ' recording' : ''}`}
       data-vscode-context={context('conversation', {
         conversation: app.store.part('key').value ?? '',
       })}
       onClick={event => onProseClick(event, app.host)}
       onCopy={onProseCopy}
     >
-      <Header />
+      {isRecording ? <p class="recording-note">{t('Recording · read-only')}</p> : <Header />}
       <Progress />
       <Body draft={draft} />
       <div class="dock">
@@ -65,7 +66,7 @@ export function ConversationView({ draft }: { draft: Draft }) {
           <Plans />
           <Changes />
         </div>
-        <Composer draft={draft} />
+        {!isRecording && <Composer draft={draft} />}
       </div>
       <Announcer />
       <LiveRegion />

@@ -65,6 +65,12 @@ export function Toolbar({ frames, host, state, field, active, onKeyDown }: Toolb
           onClick={() => host.send('inspector/export')}
         />
         <IconButton
+          icon="open-preview"
+          label={t('Show as Conversation…')}
+          disabled={frames.names.value.sessions.length === 0}
+          onClick={() => host.send('inspector/replay', { n: frames.selected.peek()?.row.n })}
+        />
+        <IconButton
           icon="report"
           label={t('Report a Problem…')}
           onClick={() => host.send('inspector/report')}

@@ -1,19 +1,45 @@
+import * as z from 'zod'
 import { isRecord } from '../common/is-record.ts'
-import type { ContentBlock, PermissionOutcome, PermissionRequest, SessionUpdate } from './model.ts'
+import type {
+  ContentBlock,
+  ElicitationOutcome,
+  ElicitationRequest,
+  PermissionOutcome,
+  PermissionRequest,
+  SessionUpdate,
+  SteeringOutcome,
+  TerminalPatch,
+} from './model.ts'
 import { SessionV1 } from './v1/agent-v1.ts'
-import { readPermission as readPermissionV1 } from './v1/client-requests.ts'
+import {
+  createTerminalSchema,
+  readPermission as readPermissionV1,
+  terminalSchema,
+} from './v1/client-requests.ts'
 import { readUpdate as readUpdateV1 } from './v1/update.ts'
 import { permissionSchema, readPermission as readPermissionV2, SessionV2 } from './v2/agent-v2.ts'
 import { readUpdate as readUpdateV2 } from './v2/update.ts'
-import { readBlock } from './wire/content.ts'
+import { given, readBlock } from './wire/content.ts'
+import { elicitationSchema, readElicitation } from './wire/elicitation.ts'
+import { maybe } from './wire/lenient.ts'
 import { readStart } from './wire/session.ts'
+import { readError } from './wire/state.ts'
+import { readSteering, STEERING_METHOD } from './wire/steering.ts'
 
 /** What the frames of a recorded session say, in the model of both versions. */
 export interface RecordedSessionSink {
   prompt(content: ContentBlock[]): void
   update(update: SessionUpdate): void
   permissionAsked(requestId: string, request: PermissionRequest): void
-  permissionAnswered(requestId: string, outcome: PermissionOutcome): void
+  elicitationAsked(requestId: string, request: ElicitationRequest): void
+  answered(requestId: string, outcome: PermissionOutcome | ElicitationOutcome): void
+  /** a prompt for the running turn */
+  steering(promptId: string, content: ContentBlock[]): void
+  steered(promptId: string, outcome: SteeringOutcome): void
+  /** a terminal that the client ran for the agent */
+  terminal(terminal: TerminalPatch & { truncated?: boolean }): void
+  /** The session was created or opened: what came before was its history. */
+  opened(): void
 }
 
 /** A frame of the session. */
@@ -30,6 +56,10 @@ export interface SessionFrame {
 }
 
 const OPENING = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
+const outcomeSchema = z.object({
+  action: z.enum(['accept', 'decline', 'cancel']),
+  content: maybe(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))),
+})
 const ignore = () => {}
 
 /**
@@ -41,8 +71,8 @@ export class RecordedSession {
   readonly #sink: RecordedSessionSink
   readonly #first: SessionV1
   readonly #second: SessionV2
-  /** permission requests without an answer, by number */
-  readonly #asked = new Set<number>()
+  /** what ended each request that has no response yet, by the number of the request */
+  readonly #open = new Map<number, (message: Record<string, unknown>) => void>()
 
   constructor(sessionId: string, sink: RecordedSessionSink) {
     this.#sessionId = sessionId
@@ -58,41 +88,44 @@ export class RecordedSession {
     const params = isRecord(message.params) ? message.params : {}
     if (kind === 'response') this.#answered(frame, message, isV2)
     else if (direction === 'send') {
-      if (method === 'session/prompt') this.#prompt(params.prompt, isV2)
+      const content = blocksIn(params.prompt)
+      if (content.length === 0) return
+      if (method === STEERING_METHOD) this.#steering(frame.n, content)
+      if (method !== 'session/prompt') return
+      this.#sink.prompt(content)
+      if (!isV2) this.#sink.update({ type: 'state', state: 'running' })
     } else if (method === 'session/update') {
       if (isV2) readUpdateV2(params.update, this.#second)
       else readUpdateV1(params.update, this.#first)
     } else if (method === 'session/request_permission') this.#permission(frame.n, params, isV2)
+    else if (method === 'elicitation/create') this.#elicitation(frame.n, params)
+    else if (method?.startsWith('terminal/')) this.#terminal(frame.n, method, params)
   }
 
-  #prompt(raw: unknown, isV2: boolean): void {
-    const blocks = Array.isArray(raw) ? raw.flatMap(one => readBlock(one) ?? []) : []
-    if (blocks.length === 0) return
-    this.#sink.prompt(blocks)
-    if (!isV2) this.#sink.update({ type: 'state', state: 'running' })
-  }
-
-  #answered(
-    { direction, method, pair }: SessionFrame,
-    { error, result }: Record<string, unknown>,
-    isV2: boolean,
-  ): void {
-    const { update, permissionAnswered } = this.#sink
-    if (direction === 'send') {
-      if (pair !== undefined && this.#asked.delete(pair)) permissionAnswered(`${pair}`, outcomeIn(result))
-    } else if (method !== undefined && OPENING.has(method)) {
+  #answered({ method, pair }: SessionFrame, message: Record<string, unknown>, isV2: boolean): void {
+    const { error, result } = message
+    const { update, opened } = this.#sink
+    const ended = pair === undefined ? undefined : this.#open.get(pair)
+    if (pair !== undefined) this.#open.delete(pair)
+    if (ended) ended(message)
+    else if (method !== undefined && OPENING.has(method)) {
+      if (isRecord(error)) return
       const { options } = isV2 ? this.#second : this.#first
       options.start(readStart(result))
       if (options.all) update({ type: 'config_options', options: options.all })
+      opened()
     } else if (method === 'session/prompt') {
       const stopReason = isRecord(result) ? result.stopReason : undefined
-      if (isRecord(error)) {
-        const { code, message } = error
-        const shown = { code: Number(code) || 0, message: typeof message === 'string' ? message : '' }
-        update({ type: 'state', state: 'idle', stopReason: 'error', error: shown })
-      } else if (typeof stopReason === 'string') update({ type: 'state', state: 'idle', stopReason })
+      if (isRecord(error))
+        update({ type: 'state', state: 'idle', stopReason: 'error', ...given('error', readError(error)) })
+      else if (typeof stopReason === 'string') update({ type: 'state', state: 'idle', stopReason })
       else if (!isV2) update({ type: 'state', state: 'idle', stopReason: 'end_turn' })
     }
+  }
+
+  #steering(n: number, content: ContentBlock[]): void {
+    this.#sink.steering(`${n}`, content)
+    this.#open.set(n, ({ result }) => this.#sink.steered(`${n}`, readSteering(result) ?? 'failed'))
   }
 
   #permission(n: number, params: Record<string, unknown>, isV2: boolean): void {
@@ -101,13 +134,64 @@ export class RecordedSession {
       ? wire && readPermissionV2(wire, ignore)
       : readPermissionV1(this.#sessionId, params.toolCall, params.options, ignore)
     if (!request) return
-    this.#asked.add(n)
     this.#sink.permissionAsked(`${n}`, request)
+    this.#open.set(n, ({ result }) => {
+      const { optionId } = isRecord(result) && isRecord(result.outcome) ? result.outcome : {}
+      const isSelected = typeof optionId === 'string'
+      this.#sink.answered(`${n}`, isSelected ? { type: 'selected', optionId } : { type: 'cancelled' })
+    })
+  }
+
+  #elicitation(n: number, params: Record<string, unknown>): void {
+    const wire = elicitationSchema.safeParse(params).data
+    if (!wire) return
+    let request: ElicitationRequest
+    try {
+      request = readElicitation(wire, ignore)
+    } catch {
+      // Parley refused to show it
+      return
+    }
+    this.#sink.elicitationAsked(`${n}`, request)
+    this.#open.set(n, ({ result }) => {
+      const outcome = outcomeSchema.safeParse(result).data ?? { action: 'cancel' }
+      this.#sink.answered(`${n}`, {
+        action: outcome.action,
+        ...('content' in outcome && given('content', outcome.content)),
+      })
+    })
+  }
+
+  #terminal(n: number, method: string, params: Record<string, unknown>): void {
+    const { terminal } = this.#sink
+    const create = method === 'terminal/create' ? createTerminalSchema.safeParse(params).data : undefined
+    const terminalId = terminalSchema.safeParse(params).data?.terminalId
+    this.#open.set(n, ({ result }) => {
+      if (!isRecord(result)) return
+      if (create && typeof result.terminalId === 'string') {
+        const command = [create.command, ...(create.args ?? [])].join(' ')
+        terminal({ terminalId: result.terminalId, command, ...given('cwd', create.cwd) })
+      } else if (terminalId === undefined) return
+      else if (method === 'terminal/output') {
+        const { output, truncated, exitStatus } = result
+        if (typeof output === 'string')
+          terminal({ terminalId, output, truncated: truncated === true, ...exitIn(exitStatus) })
+      } else if (method === 'terminal/wait_for_exit') terminal({ terminalId, ...exitIn(result) })
+    })
   }
 }
 
-function outcomeIn(result: unknown): PermissionOutcome {
-  const outcome = isRecord(result) && isRecord(result.outcome) ? result.outcome : {}
-  const { optionId } = outcome
-  return typeof optionId === 'string' ? { type: 'selected', optionId } : { type: 'cancelled' }
+function blocksIn(raw: unknown): ContentBlock[] {
+  return Array.isArray(raw) ? raw.flatMap(one => readBlock(one) ?? []) : []
+}
+
+function exitIn(raw: unknown): Pick<TerminalPatch, 'exit'> {
+  if (!isRecord(raw)) return {}
+  const { exitCode, signal } = raw
+  return {
+    exit: {
+      exitCode: typeof exitCode === 'number' ? exitCode : null,
+      signal: typeof signal === 'string' ? signal : null,
+    },
+  }
 }

@@ -246,6 +246,16 @@ describe('the protocol traffic', () => {
     await shown.getByRole('button', { name: /Run it/ }).click()
     await shown.locator('.work-body').waitFor()
     assert.deepEqual(await workbench.host.call('openedUrls'), [])
+    assert.equal(
+      await workbench.page.locator('.tab').count(),
+      2,
+      'only the messages and the recording are open',
+    )
+    await workbench.page.keyboard.press('Control+f')
+    const search = shown.getByRole('textbox', { name: 'Find', exact: true })
+    await focused(search)
+    await search.fill('recorded prompt')
+    await shown.getByText('1 of 1').waitFor()
   })
 
   it('says in words how a message differs from the schema, also of an imported file', async () => {

@@ -111,7 +111,10 @@ export function outcomeToWire(outcome: ElicitationOutcome) {
 }
 
 /** @throws RpcError for an elicitation that can't be shown */
-function readElicitation(wire: z.output<typeof elicitationSchema>, report: Report): ElicitationRequest {
+export function readElicitation(
+  wire: z.output<typeof elicitationSchema>,
+  report: Report,
+): ElicitationRequest {
   const base = {
     message: wire.message,
     ...given('sessionId', wire.sessionId),

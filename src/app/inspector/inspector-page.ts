@@ -161,12 +161,14 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     const { agents, sessions, methods } = this.#options.recorder.frames
     return {
       agents: agents.list.map(({ name, about }) => ({ id: name, name: about })),
-      sessions: sessions.list.map(({ name, about }) => {
-        const open = this.#options.manager.find(about, name)
-        return { id: name, title: (open && titleOf(open.session)) ?? name }
-      }),
+      sessions: sessions.list.map(({ name, about }) => ({ id: name, title: this.#titleOf(about, name) })),
       methods: methods.list.map(({ name }) => name),
     }
+  }
+
+  #titleOf(agentId: string, sessionId: string): string {
+    const open = this.#options.manager.find(agentId, sessionId)
+    return (open && titleOf(open.session)) ?? sessionId
   }
 
   #details(n: number): FrameDetails | null {
@@ -243,14 +245,18 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
         ({ connection, sessionId }) =>
           connection === selected?.source.connection && sessionId === selected.sessionId,
       )
-      const items = sessions.map(one => ({ label: one.sessionId, description: one.agent, one }))
+      const items = sessions.map(one => {
+        return { label: this.#titleOf(one.agentId, one.sessionId), description: one.agent, one }
+      })
       const title = l10n.t('Select a Session to Show')
       const session = own ?? (items.length > 1 ? await dialogs.pick(items, { title }) : items[0])?.one
       if (!session) return
       const state = await this.#inSlices(
         replayFrames(recorder.frames, session, frame => recorder.jsonOf(frame)),
       )
-      replay.show(state, session.agent, state.title ?? session.sessionId)
+      if (state.entries.length === 0)
+        void dialogs.info(l10n.t('The messages of this session contain no conversation.'))
+      else replay.show(state, session.agent, state.title ?? this.#titleOf(session.agentId, session.sessionId))
     })
   }
 

@@ -1,8 +1,10 @@
+import * as l10n from '@vscode/l10n'
 import { RecordedSession } from '../../acp/recorded-session.ts'
+import { elicitationCompleteSchema } from '../../acp/wire/elicitation.ts'
 import { isRecord } from '../../common/is-record.ts'
 import { reduce } from '../../conversation/reducer/reduce.ts'
 import type { LocalEvent } from '../../conversation/reducer/reduce-local.ts'
-import { reduceLocalWithin } from '../../conversation/reducer/reduce-within.ts'
+import { reduceLocalWithin, reduceWithin } from '../../conversation/reducer/reduce-within.ts'
 import { createSessionState, type ReducingState } from '../../conversation/reducer/reducing-state.ts'
 import type { SteppedWork } from '../../conversation/replay/stepped-work.ts'
 import type { RecordedFrame, RecordedFrames } from './recorded-frames.ts'
@@ -10,6 +12,7 @@ import type { RecordedFrame, RecordedFrames } from './recorded-frames.ts'
 interface ListedSession {
   connection: number
   sessionId: string
+  agentId: string
   /** the agent's name */
   agent: string
 }
@@ -21,9 +24,10 @@ const MAX_SESSIONS = 1000
 export function sessionsIn(frames: RecordedFrames): ListedSession[] {
   const found = new Map<string, ListedSession>()
   for (let n = frames.first; n < frames.next && found.size < MAX_SESSIONS; n++) {
-    const { sessionId, source: { agent, connection } = {} } = frames.get(n) ?? {}
-    if (sessionId !== undefined && connection !== undefined && agent !== undefined)
-      found.set(`${connection} ${sessionId}`, { connection, sessionId, agent })
+    const { sessionId, source } = frames.get(n) ?? {}
+    if (sessionId === undefined || !source) continue
+    const { agent, agentId, connection } = source
+    found.set(`${connection} ${sessionId}`, { connection, sessionId, agent, agentId })
   }
   return [...found.values()]
 }
@@ -32,34 +36,81 @@ export function sessionsIn(frames: RecordedFrames): ListedSession[] {
 const STEP = 16
 
 /**
- * The conversation of a recorded session, with the reducers of a running one, in steps. `connection`: two agents may use the same session
- * ID. `jsonOf`: the message without secrets.
+ * The conversation of a recorded session and of its subagents, with the reducers of a running one, in steps. `connection`: two agents may
+ * use the same session ID. `jsonOf`: the message without secrets. What a recording can't show is said in the conversation.
  */
 export function* replayFrames(
   frames: RecordedFrames,
   { connection, sessionId }: { connection: number; sessionId: string },
   jsonOf: (frame: RecordedFrame) => string,
 ): SteppedWork<ReducingState> {
-  const state = createSessionState()
+  let state = createSessionState()
   let now = 0
+  let isCut = false
+  let isWhole = false
   const local = (event: LocalEvent) => void reduceLocalWithin(state, event, now)
-  const session = new RecordedSession(sessionId, {
-    prompt: content => local({ type: 'prompt', content }),
-    update: update => void reduce(state, update, now),
-    permissionAsked: (requestId, request) => local({ type: 'permission_asked', requestId, request }),
-    permissionAnswered: (requestId, outcome) => local({ type: 'request_answered', requestId, outcome }),
-  })
+  const reader = (id: string, within?: string) =>
+    new RecordedSession(id, {
+      // users send prompts only to the session itself
+      prompt: content => within === undefined && local({ type: 'prompt', content }),
+      update: update => void reduceWithin(state, within, update, now),
+      permissionAsked: (requestId, request) => local({ type: 'permission_asked', requestId, request }),
+      elicitationAsked: (requestId, request) => local({ type: 'elicitation_asked', requestId, request }),
+      answered: (requestId, outcome) => local({ type: 'request_answered', requestId, outcome }),
+      steering: (promptId, content) => local({ type: 'prompt_steering', promptId, content }),
+      steered: (promptId, outcome) => local({ type: 'prompt_steered', promptId, outcome }),
+      terminal: terminal => local({ type: 'terminal', terminal }),
+      opened: () => within === undefined && local({ type: 'load_finished' }),
+    })
+  const readers = new Map([[sessionId, reader(sessionId)]])
   for (let n = frames.first; n < frames.next; n++) {
     if (n % STEP === 0) yield
     const frame = frames.get(n)
-    if (frame?.sessionId !== sessionId || frame.source.connection !== connection) continue
+    if (frame?.source.connection !== connection) continue
+    const id = frame.sessionId
+    const isVisit = frame.method === 'elicitation/complete'
+    if (!isVisit && (id === undefined || (id !== sessionId && !state.memory.subagentStates.has(id)))) continue
     now = Math.max(now, frame.at)
+    isCut ||= frame.isCut
     const message = parsed(jsonOf(frame))
-    if (message) session.add(frame, message)
+    if (!message) continue
+    const opening = openingOf(frame, message)
+    isWhole ||= opening !== undefined
+    if (opening === 'replayed') {
+      state = createSessionState()
+      readers.clear()
+    }
+    if (isVisit) {
+      const visit = elicitationCompleteSchema.safeParse(message.params).data
+      if (visit) local({ type: 'visit_done', elicitationId: visit.elicitationId })
+    } else if (id !== undefined) {
+      const known = readers.get(id) ?? reader(id, id === sessionId ? undefined : id)
+      readers.set(id, known)
+      known.add(frame, message)
+    }
   }
+  const isOver = !state.memory.running
   // what no frame has ended
   local({ type: 'agent_gone' })
+  if (state.entries.length === 0) return state
+  const notices = [
+    ...(isWhole ? [] : [l10n.t("The recording doesn't contain the session's start.")]),
+    ...(isOver ? [] : [l10n.t('The recording ends before the turn does.')]),
+    ...(isCut ? [l10n.t('Some messages were too long to be recorded completely.')] : []),
+  ]
+  for (const title of notices) reduce(state, { type: 'notice', severity: 'info', title }, now)
   return state
+}
+
+/** How a request opened the session from its start; `replayed`: its history follows. */
+function openingOf(
+  { kind, method, failed, pair }: RecordedFrame,
+  { params }: Record<string, unknown>,
+): 'created' | 'replayed' | undefined {
+  if (kind !== 'request' || pair === undefined || failed) return undefined
+  if (method === 'session/new') return 'created'
+  const isReplayed = method === 'session/resume' && isRecord(params) && isRecord(params.replayFrom)
+  return method === 'session/load' || isReplayed ? 'replayed' : undefined
 }
 
 function parsed(json: string): Record<string, unknown> | undefined {

@@ -27,6 +27,7 @@ export class ReplayTab extends WebviewTab<ConversationHostMessages> {
   #title = ''
   #shows = 0
   #pump: PatchPump | undefined
+  #find: FindSearch | undefined
 
   constructor(options: WebviewTabOptions) {
     super(options, { viewType: REPLAY_VIEW_TYPE, page: 'conversation', retain: true })
@@ -39,6 +40,7 @@ export class ReplayTab extends WebviewTab<ConversationHostMessages> {
     const agent = new AbsentAgent(agentName, undefined)
     const session = new Session({ agent, sessionId: 'recording', setup, phase: 'ready', state })
     session.agentEnded(ABSENT)
+    this.#find?.stop()
     this.#session?.dispose()
     this.#session = session
     this.#title = title
@@ -71,6 +73,7 @@ export class ReplayTab extends WebviewTab<ConversationHostMessages> {
       ),
     )
     this.#pump = pump
+    this.#find = find
     const entries = (key: string) => (key === this.#key && this.#session?.state.entries) || []
     connection.handle(conversationMessages, {
       ...this.#refusals(),
@@ -90,6 +93,7 @@ export class ReplayTab extends WebviewTab<ConversationHostMessages> {
     own.add(
       toDisposable(() => {
         this.#pump = undefined
+        this.#find = undefined
         this.#session?.dispose()
         this.#session = undefined
       }),

@@ -70,7 +70,7 @@ export function ConversationView({ draft }: { draft: Draft }) {
       </div>
       <Announcer />
       <LiveRegion />
-      <QuoteButton />
+      {!isRecording && <QuoteButton />}
     </main>
   )
 }

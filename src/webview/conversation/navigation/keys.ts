@@ -16,6 +16,12 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     else find.step(event.shiftKey ? -1 : 1)
     return
   }
+  // elsewhere, a command of the editor does this
+  if (event.key === 'f' && !plain && !event.altKey && app.store.head.peek()?.recording) {
+    event.preventDefault()
+    void app.find.open()
+    return
+  }
   if (event.key === 'Escape' && plain) {
     const { activity, phase } = app.store.head.peek() ?? {}
     const opens = phase === 'starting' || phase === 'loading'

@@ -63,8 +63,8 @@ export function parseCommandLine(line: string, platform: NodeJS.Platform = hostP
   const { commands, sure } = new Lexer(text, platform === 'win32').read()
   const strange = STRANGE.test(text) || (platform === 'win32' && isStrangeOnWindows(text))
   if (sure && !strange && commands.length > 0) return { commands, sure: true }
-  // the escape character of PowerShell
-  const unescaped = platform === 'win32' && text.includes('`') ? guessed(text.replaceAll('`', '')) : []
+  // the escape character of PowerShell, and what cmd takes for a command that isn't printed
+  const unescaped = platform === 'win32' && /[`@]/.test(text) ? guessed(text.replace(/[`@]/g, '')) : []
   return { commands: [...commands, ...guessed(text), ...unescaped], sure: false }
 }
 
@@ -291,8 +291,8 @@ function isPrefix({ text, literal }: Word): boolean {
 const SHELLS =
   /^(?:.*[\\/])?(?:ba|z|da|k|fi|c|tc|a)?sh(?:\.exe)?$|^(?:.*[\\/])?(?:cmd|powershell|pwsh)(?:\.exe)?$/i
 
-/** The option of PowerShell for a script as UTF-16 in Base64, also shortened. */
-const ENCODED_COMMAND = /^[-/]e(?:c|n\w*)?$/i
+/** The option of PowerShell for a script as UTF-16 in Base64, also shortened, and with another dash. */
+const ENCODED_COMMAND = /^[-/\u2013-\u2015]e(?:c|n\w*)?$/i
 
 /** The script, with a space at its end so that it counts as one. */
 function decodedCommand(text: string): string {

@@ -157,6 +157,10 @@ describe('permission rules on Windows', () => {
       `powershell -enc ${encoded}`,
       `pwsh -NoProfile -EncodedCommand ${encoded}`,
       'powershell -Command "cd y; rm -rf x"',
+      // PowerShell takes every dash for a minus
+      `powershell \u2013enc ${encoded}`,
+      'call rm -rf x',
+      '@rm -rf x',
       'wsl rm -rf x',
       'iex "rm -rf x"',
       'Start-Process rm -rf x',

@@ -191,10 +191,6 @@ describe('commands that an agent runs in terminals', () => {
     // each request was answered once
     const got = answers()
     assert.ok(!got.some(one => one.do === 'doubled'), context())
-    assert.deepEqual(
-      readFileSync(starts, 'utf8').split('\n').slice(0, -1).sort(),
-      creates.map((_, at) => `${at}`),
-    )
     const ended = new Set<number>()
     for (const [at, { lines, exit }] of creates.entries()) {
       const own = got.filter(one => one.terminal === at)
@@ -217,6 +213,10 @@ describe('commands that an agent runs in terminals', () => {
       assert.equal(is('last').length, 1, context())
       assert.equal(is('last')[0]!.result!.output, whole, context())
     }
+    // each command ran once; one that was ended at once may not have come to its first line
+    const started = readFileSync(starts, 'utf8').split('\n').slice(0, -1).map(Number)
+    assert.deepEqual([...new Set(started)], started, context())
+    for (const at of creates.keys()) assert.ok(started.includes(at) || ended.has(at), context())
     // the last window shows the same
     await until(() => window.manager.list().every(({ session }) => !session.turns.isWorking))
     const [shown] = window.manager.list()

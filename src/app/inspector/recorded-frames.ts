@@ -272,6 +272,16 @@ class Names {
   }
 }
 
+/** The message of a frame; `undefined` if it isn't an object. */
+export function messageIn(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function sourceBytes({ agent, agentId }: FrameSource): number {
   return FRAME_BYTES + 2 * (agent.length + agentId.length)
 }

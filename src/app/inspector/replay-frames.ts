@@ -7,7 +7,7 @@ import type { LocalEvent } from '../../conversation/reducer/reduce-local.ts'
 import { reduceLocalWithin, reduceWithin } from '../../conversation/reducer/reduce-within.ts'
 import { createSessionState, type ReducingState } from '../../conversation/reducer/reducing-state.ts'
 import type { SteppedWork } from '../../conversation/replay/stepped-work.ts'
-import type { RecordedFrame, RecordedFrames } from './recorded-frames.ts'
+import { messageIn, type RecordedFrame, type RecordedFrames } from './recorded-frames.ts'
 
 interface ListedSession {
   connection: number
@@ -72,7 +72,7 @@ export function* replayFrames(
     if (!isVisit && (id === undefined || (id !== sessionId && !state.memory.subagentStates.has(id)))) continue
     now = Math.max(now, frame.at)
     isCut ||= frame.isCut
-    const message = parsed(jsonOf(frame))
+    const message = messageIn(jsonOf(frame))
     if (!message) continue
     const opening = openingOf(frame, message)
     isWhole ||= opening !== undefined
@@ -111,13 +111,4 @@ function openingOf(
   if (method === 'session/new') return 'created'
   const isReplayed = method === 'session/resume' && isRecord(params) && isRecord(params.replayFrom)
   return method === 'session/load' || isReplayed ? 'replayed' : undefined
-}
-
-function parsed(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,7 +1,7 @@
 import type { TurnSpan, TurnTimeline } from '../../bridge/inspector.ts'
 import { isRecord } from '../../common/is-record.ts'
 import type { SteppedWork } from '../../conversation/replay/stepped-work.ts'
-import type { RecordedFrame, RecordedFrames } from './recorded-frames.ts'
+import { messageIn, type RecordedFrame, type RecordedFrames } from './recorded-frames.ts'
 
 /** Further spans are counted alone. */
 const MAX_SPANS = 300
@@ -46,7 +46,7 @@ export function* findTurn(
   const wanted = frames.get(n)
   if (wanted?.sessionId === undefined) return undefined
   const { sessionId, source } = wanted
-  const read: Read = frame => parsed(jsonOf(frame as RecordedFrame))
+  const read: Read = frame => messageIn(jsonOf(frame as RecordedFrame)) ?? {}
   let turn: TurnReader | undefined
   for (let at = frames.first; at < frames.next; at++) {
     if (at % STEP === 0) yield
@@ -243,13 +243,4 @@ function titleIn(params: unknown): string | undefined {
   return subjects.map(({ title }) => title).find(title => typeof title === 'string' && title !== '') as
     | string
     | undefined
-}
-
-function parsed(json: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isRecord(value) ? value : {}
-  } catch {
-    return {}
-  }
 }

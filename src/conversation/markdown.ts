@@ -2,6 +2,7 @@
 import * as l10n from '@vscode/l10n'
 import type { ContentBlock } from '../acp/model.ts'
 import { nameOfUri } from '../common/block-chip.ts'
+import { codeFence } from '../common/code-fence.ts'
 import { escapeHtml } from '../common/escape-html.ts'
 import { withoutEscapes } from './tool-output.ts'
 
@@ -51,8 +52,7 @@ export function plain(output: string): string {
 
 /** A text as a block of code: its fence is longer than any in the text. */
 export function fenced(text: string, language = ''): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
-  const fence = '`'.repeat(longest + 1)
+  const fence = codeFence(text)
   return `${fence}${language.replace(/[^\w+#.-]/g, '')}\n${text.replace(/\n$/, '')}\n${fence}`
 }
 

@@ -1,4 +1,5 @@
 import * as l10n from '@vscode/l10n'
+import { codeFence } from '../../common/code-fence.ts'
 import { visible } from '../../common/visible.ts'
 import type {
   CheckGroup,
@@ -130,7 +131,6 @@ function inline(text: string): string {
 
 /** Text of an agent as a block of code, whatever it contains. */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
-  const fence = '`'.repeat(longest + 1)
+  const fence = codeFence(text)
   return `${fence}text\n${text.split('\n').map(visible).join('\n')}\n${fence}`
 }

@@ -5,8 +5,10 @@ import { isRecord } from '../../common/is-record.ts'
 import { hostPlatform } from '../../common/platform.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { readSettingValue, SETTING_NAMES, SETTINGS, type SettingName } from '../../common/settings.ts'
+import { fenced } from '../../conversation/markdown.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { ProtocolRecorder } from './protocol-recorder.ts'
+import { messageIn } from './recorded-frames.ts'
 
 /** The last messages of the list are included, at most as many, and about as many characters of them. */
 const MAX_FRAMES = 200
@@ -60,11 +62,11 @@ export function problemReport(sources: ReportSources): string {
       `- ${hostPlatform} ${release()} ${process.arch}`,
     ].join('\n'),
     `## Agents\n\n${named.length === 0 ? 'None.' : named.map(one => `- ${one}`).join('\n')}`,
-    `## Settings that differ from the default\n\n${fenced('json', settingsText(settingValues))}`,
+    `## Settings that differ from the default\n\n${fenced(settingsText(settingValues), 'json')}`,
     ...(lines.length === 0
       ? []
       : [
-          `## The last ${lines.length} protocol messages${detail === 'structure' ? ', without their texts' : ''}\n\n${fenced('jsonl', lines.join('\n'))}`,
+          `## The last ${lines.length} protocol messages${detail === 'structure' ? ', without their texts' : ''}\n\n${fenced(lines.join('\n'), 'jsonl')}`,
         ]),
   ].join('\n\n')
   return `${withoutHome(secrets.redact(text))}\n`
@@ -101,7 +103,7 @@ export function agentsOf(
   for (let n = frames.first; n < frames.next; n++) {
     const frame = frames.get(n)
     if (frame?.method !== 'initialize' || frame.kind !== 'response') continue
-    const { result } = JSON.parse(recorder.jsonOf(frame)) as { result?: unknown }
+    const result = messageIn(recorder.jsonOf(frame))?.result
     const info = isRecord(result) ? (result.info ?? result.agentInfo) : undefined
     const version = isRecord(info) && typeof info.version === 'string' ? info.version : undefined
     agents.set(frame.source.agentId, { name: frame.source.agent, version, protocolVersion: frame.version })
@@ -225,13 +227,6 @@ function withoutPrivateJson(text: string, level: number): string {
   } catch {
     return text
   }
-}
-
-/** A fence that the text can't end. */
-function fenced(language: string, text: string): string {
-  const longest = [...text.matchAll(/`+/g)].reduce((most, [ticks]) => Math.max(most, ticks.length), 2)
-  const fence = '`'.repeat(longest + 1)
-  return `${fence}${language}\n${text}\n${fence}`
 }
 
 function oneLine(text: string): string {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import * as l10n from '@vscode/l10n'
 import type { AgentCapabilities, ContentBlock, ResourceBlock, Roots } from '../../acp/model.ts'
 import { chipOf, nameOfUri } from '../../common/block-chip.ts'
+import { codeFence } from '../../common/code-fence.ts'
 import { messageOf } from '../../common/errors.ts'
 import { imageInfo, MAX_IMAGE_SIDE } from '../../common/image-info.ts'
 import { planPlace } from '../../common/plan-uri.ts'
@@ -213,10 +214,8 @@ function asText({ uri, text = '' }: ResourceBlock): string {
   return `\n${chipOf({ type: 'resource', uri }).label}:\n${fenced(text)}\n`
 }
 
-/** A text in a fence that is longer than any fence in it. */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length))
-  const fence = '`'.repeat(longest + 1)
+  const fence = codeFence(text)
   return `${fence}\n${text}\n${fence}`
 }
 

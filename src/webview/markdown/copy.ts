@@ -1,3 +1,4 @@
+import { codeFence } from '../../common/code-fence.ts'
 import { sourceOf } from '../rich/rich-source.ts'
 
 /**
@@ -96,8 +97,7 @@ function footnote(element: HTMLElement): string {
 function fence(pre: Element): string {
   const code = (pre.textContent ?? '').replace(/\n$/, '')
   const language = pre.closest<HTMLElement>('.code-block')?.dataset.language ?? ''
-  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([ticks]) => ticks.length))
-  const marks = '`'.repeat(longest + 1)
+  const marks = codeFence(code)
   return `${marks}${language}\n${code}\n${marks}\n\n`
 }
 

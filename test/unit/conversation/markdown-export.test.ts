@@ -63,6 +63,12 @@ describe('in Markdown', () => {
     )
   })
 
+  it('code is one code block, however many runs of backticks it contains', () => {
+    const text = '` '.repeat(300_000)
+    assert.ok(fenced(text) === `\`\`\`\n${text}\n\`\`\``)
+    assert.ok(fenced(`${text}\`\`\`\`\``).startsWith('``````\n'))
+  })
+
   it('a title is only a title', () => {
     fc.assert(
       fc.property(nasty, text => {

@@ -7,17 +7,12 @@
  *
  * PARLEY_BENCH_ONLY: a regular expression for the names.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import os from 'node:os'
-import path from 'node:path'
-import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
 import type { ConversationSnapshot, PatchOp, TerminalNote } from '../../src/bridge/conversation.ts'
 import type { Entry } from '../../src/conversation/state.ts'
 import { launchBrowser } from '../host/browser.ts'
 import { head, message, toolCall } from '../unit/webview/conversation/entries.ts'
+import { servePage } from './serve-page.ts'
 import { TaskTrace } from './workbench/task-trace.ts'
 
 /** Milliseconds of CPU time. */
@@ -112,27 +107,24 @@ const cases: Record<string, Case> = {
 }
 
 const only = new RegExp(process.env.PARLEY_BENCH_ONLY ?? '')
-const out = await mkdtemp(path.join(os.tmpdir(), 'parley-layout-'))
-const files = await bundle()
-const server = createServer((request, response) => {
-  const name = request.url?.slice(1) ?? ''
-  const body = name === '' ? html() : files.get(name)
-  const type = name === '' ? 'text/html' : name.endsWith('.css') ? 'text/css' : 'text/javascript'
-  response.writeHead(body === undefined ? 404 : 200, { 'content-type': type }).end(body)
-})
-await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+const served = await servePage(
+  {
+    conversation: 'src/webview/conversation/main.tsx',
+    'conversation-styles': 'src/webview/conversation/main.css',
+  },
+  html(),
+)
 const browser = await launchBrowser()
 try {
   for (const [name, one] of Object.entries(cases)) if (only.test(name)) await measure(name, one)
 } finally {
   await browser.close()
-  server.close()
-  await rm(out, { recursive: true, force: true })
+  served.close()
 }
 
 async function measure(name: string, one: Case): Promise<void> {
   const page = await browser.newPage({ viewport: { width: 600, height: 800 } })
-  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  await page.goto(served.url)
   await page.waitForFunction('globalThis.isReady')
   const { entry, pieces = [], terminals = [] } = one
   const first = message('first', 'agent', '```ts\nconst warm = 1\n```\n')
@@ -213,29 +205,8 @@ function snapshotOf(entries: Entry[], terminals: TerminalNote[]): ConversationSn
   return { revision: 1, head: head(), entries, first: 0, total: entries.length, terminals, draft }
 }
 
-async function bundle(): Promise<Map<string, Uint8Array>> {
-  const { outputFiles } = await build({
-    entryPoints: ['src/webview/conversation/main.tsx', 'src/webview/conversation/main.css'],
-    entryNames: 'conversation',
-    outdir: out,
-    bundle: true,
-    splitting: true,
-    write: false,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'chrome128',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    loader: { '.ttf': 'empty', '.woff2': 'empty', '.woff': 'empty' },
-    logLevel: 'error',
-  })
-  return new Map(outputFiles.map(({ path: file, contents }) => [path.relative(out, file), contents]))
-}
-
 function html(): string {
-  return `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><link rel="stylesheet" href="conversation.css"></head>
+  return `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><link rel="stylesheet" href="conversation-styles.css"></head>
 <body data-view="conversation" style="margin: 0; height: 800px"><div id="root" style="height: 100%"></div>
 <script type="application/json" id="l10n">{}</script>
 <script>

@@ -6,14 +6,12 @@
  *
  *   npm run bench -- traffic-scroll
  */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { build } from 'esbuild'
 import type { Page } from 'playwright-core'
 import { FrameView } from '../../src/app/inspector/frame-view.ts'
 import { ProtocolRecorder } from '../../src/app/inspector/protocol-recorder.ts'
 import { SecretRegistry } from '../../src/common/secrets.ts'
 import { launchBrowser } from '../host/browser.ts'
+import { servePage } from './serve-page.ts'
 import { TaskTrace } from './workbench/task-trace.ts'
 
 const MESSAGES = 100_000
@@ -58,40 +56,17 @@ function answer(method: string, params: Record<string, number>): unknown {
   return { isRecording: false, ...{ count, cleared, dropped: 0, version, isFiltering: false, start, end } }
 }
 
-const files = new Map<string, Uint8Array>()
-const { outputFiles } = await build({
-  entryPoints: [
-    { in: 'src/webview/inspector/main.tsx', out: 'inspector' },
-    { in: 'src/webview/styles/pages.css', out: 'pages' },
-  ],
-  outdir: '/',
-  bundle: true,
-  write: false,
-  minify: true,
-  format: 'esm',
-  platform: 'browser',
-  target: 'chrome128',
-  jsx: 'automatic',
-  jsxImportSource: 'preact',
-  define: { 'process.env.NODE_ENV': '"production"' },
-  loader: { '.ttf': 'empty', '.woff2': 'empty', '.woff': 'empty' },
-  logLevel: 'error',
-})
-for (const { path, contents } of outputFiles) files.set(path, contents)
-const server = createServer((request, response) => {
-  const name = request.url ?? '/'
-  const body = name === '/' ? html() : files.get(name)
-  const type = name === '/' ? 'text/html' : name.endsWith('.css') ? 'text/css' : 'text/javascript'
-  response.writeHead(body === undefined ? 404 : 200, { 'content-type': type }).end(body)
-})
-await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+const served = await servePage(
+  { inspector: 'src/webview/inspector/main.tsx', pages: 'src/webview/styles/pages.css' },
+  html(),
+)
 const browser = await launchBrowser()
 try {
   const page = await browser.newPage({ viewport: { width: 900, height: 800 } })
   await page.exposeFunction('ask', (method: string, json: string) =>
     JSON.stringify(answer(method, JSON.parse(json))),
   )
-  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  await page.goto(served.url)
   await page.waitForSelector('.inspector-row .inspector-method')
   const plain = await framesOf(page, '.plain', 20)
   for (const [name, step] of [
@@ -111,7 +86,7 @@ try {
   }
 } finally {
   await browser.close()
-  server.close()
+  served.close()
 }
 
 /** Scrolls from the start, a step per frame. Returns the times between frames. */

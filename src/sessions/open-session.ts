@@ -11,11 +11,13 @@ import type { PromptQueue } from '../conversation/prompts/prompt-queue.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change } from '../conversation/state.ts'
 import { subagentRoots } from './answered-permissions.ts'
-import { detectChanges, followChanges, reportProtected } from './detect-changes.ts'
+import { ChangeDetector } from './change-detector.ts'
 import { EditorToolConversation } from './editor-tool-conversation.ts'
+import { followChanges } from './follow-changes.ts'
 import type { RequestPlace } from './permission-rules/permission-rules.ts'
 import { SessionAllowance } from './permission-rules/session-allowance.ts'
 import type { SavedConversations, SessionPlan } from './ports.ts'
+import { reportProtected } from './report-protected.ts'
 import { type LimitSettings, SessionLimiter, type SpanRecords } from './session-limiter.ts'
 import { type ServicesShared, SessionServices } from './session-services.ts'
 import { titleOf } from './session-title.ts'
@@ -157,7 +159,7 @@ export class OpenSession extends Owner {
     const { session, changes } = this
     this.register(followChanges(session, changes))
     if (!onDidSave) return
-    this.register(detectChanges(session, changes, onDidSave, files.log, undefined, turns))
+    this.register(new ChangeDetector({ session, changes, onDidSave, log: files.log, turns }))
     this.register(reportProtected({ session, changes, files, onDidSave, onDidWrite, log: files.log }))
   }
 

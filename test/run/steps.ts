@@ -97,7 +97,7 @@ const startsPrograms = new RegExp(
     ],
     ...['acp/hostile-', 'acp/start-', 'acp/transport/agent-process', 'app/.*(worktree|compare)'],
     ...['editor/(git|files/|terminals/|worktrees/)', 'history/full-disk', 'mcp/(bridge|check-server)'],
-    ...['repository/', 'sessions/(crash|detect-changes|hosted-|permission-rules/)'],
+    ...['repository/', 'sessions/(crash|change-detector|hosted-|permission-rules/)'],
   ].join('|')})`,
 )
 

@@ -112,7 +112,7 @@ async function play(
     const before = await tree.snapshot([root], Number.POSITIVE_INFINITY)
     for (const one of both) one.beginTurn(2, () => true)
     let saves = 0
-    // as `detectChanges` does it
+    // as `ChangeDetector` does it
     const look = async () => {
       for (const one of both) await one.reported
       const known = saves

@@ -15,7 +15,7 @@ import type { ReducingState } from '../../../src/conversation/reducer/reducing-s
 import { Session } from '../../../src/conversation/session.ts'
 import { disk, FRESH_MS, isWrittenSince } from '../../../src/editor/files/file-system.ts'
 import { filesShared } from '../../../src/editor/files/files.ts'
-import { detectChanges } from '../../../src/sessions/detect-changes.ts'
+import { ChangeDetector } from '../../../src/sessions/change-detector.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { FakeEditor } from '../../support/fake-editor.ts'
 import { MemoryStore } from '../../support/memory-tracker.ts'
@@ -65,21 +65,27 @@ describe('files that only a command changed', () => {
     looking = undefined
     searched = () => {}
     follow = () =>
-      detectChanges(session, changes, saved.event, silentLogger, {
-        prepare: folders => tree.prepare(folders),
-        accept: (before, path) => tree.accept(before, path),
-        snapshot: (folders, began) => {
-          const taken = tree.snapshot(folders, began)
-          snapshot = taken
-          scannedFrom = began
-          return taken
-        },
-        changed: async (...asked) => {
-          looks++
-          await looking
-          const found = await tree.changed(...asked)
-          searched()
-          return found
+      new ChangeDetector({
+        session,
+        changes,
+        onDidSave: saved.event,
+        log: silentLogger,
+        tree: {
+          prepare: folders => tree.prepare(folders),
+          accept: (before, path) => tree.accept(before, path),
+          snapshot: (folders, began) => {
+            const taken = tree.snapshot(folders, began)
+            snapshot = taken
+            scannedFrom = began
+            return taken
+          },
+          changed: async (...asked) => {
+            looks++
+            await looking
+            const found = await tree.changed(...asked)
+            searched()
+            return found
+          },
         },
       })
     following = follow()
@@ -187,7 +193,13 @@ describe('files that only a command changed', () => {
       const back = deferred()
       const tracker = new ChangeTracker({ files: shared, store, agentsBack: back.promise })
       const own = new SessionChanges(tracker, 's', setup)
-      const detecting = detectChanges(conversation, own, saved.event, silentLogger, new WorkTree(own), stored)
+      const detecting = new ChangeDetector({
+        session: conversation,
+        changes: own,
+        onDidSave: saved.event,
+        log: silentLogger,
+        turns: stored,
+      })
       back.resolve()
       return { agent: one, session: conversation, changes: own, detecting }
     }
@@ -241,7 +253,13 @@ describe('files that only a command changed', () => {
     ]) {
       stored.set('s', damaged)
       session.receive({ type: 'state', state: 'running' })
-      following = detectChanges(session, changes, saved.event, silentLogger, new WorkTree(changes), stored)
+      following = new ChangeDetector({
+        session,
+        changes,
+        onDidSave: saved.event,
+        log: silentLogger,
+        turns: stored,
+      })
       assert.equal(stored.get('s'), undefined)
       session.receive({ type: 'state', state: 'idle', stopReason: 'end_turn' })
       following.dispose()

@@ -1,0 +1,71 @@
+import type { Snapshot } from '../changes/detect/work-tree.ts'
+import { isFinalStatus } from '../conversation/entries/tool-call.ts'
+import type { Entry, ToolCallEntry } from '../conversation/state.ts'
+
+/** Kinds of tools that don't change files. */
+const HARMLESS = new Set<ToolCallEntry['toolKind']>(['read', 'search', 'fetch', 'think'])
+/** Kinds of tools that change the files they name. */
+export const CHANGING = new Set<ToolCallEntry['toolKind']>(['edit', 'delete', 'move'])
+
+/** A turn whose changes are detected: what its tool calls may have done, and what the user changed meanwhile. */
+export class DetectedTurn {
+  /** number of the turn in the conversation */
+  readonly number: number
+  /** A moment before it began, in milliseconds since the epoch: whatever it writes isn't older, by any clock. */
+  readonly began: number
+  /** the folders before the turn */
+  readonly before: Promise<Snapshot>
+  /** the turn that began before the changes of this one were found */
+  next: DetectedTurn | undefined
+  /** some tool call may have changed files */
+  worked: boolean
+  /** some tool call named no file, such as a command */
+  ran: boolean
+  /** some tool calls may have run Git */
+  ranGit: boolean
+  readonly #saved: string[] = []
+  #accepted: Promise<unknown> = Promise.resolve()
+
+  /** `earlier`: a turn whose background work may still run. */
+  constructor(number: number, began: number, before: Promise<Snapshot>, earlier?: DetectedTurn) {
+    this.number = number
+    this.began = began
+    this.before = before
+    this.worked = earlier?.worked ?? false
+    this.ran = earlier?.ran ?? false
+    this.ranGit = earlier?.ranGit ?? false
+  }
+
+  /** Resolves when `before` contains the files that the user saved so far. */
+  get accepted(): Promise<unknown> {
+    return this.#accepted
+  }
+
+  /** Notes what a tool call may have done. Returns whether it ended, so that its changes can be searched for. */
+  note(entry: Entry | undefined): boolean {
+    if (entry?.kind !== 'tool_call' || HARMLESS.has(entry.toolKind)) return false
+    this.worked = true
+    if (!CHANGING.has(entry.toolKind)) {
+      this.ran = true
+      this.ranGit ||= mayRunGit(entry)
+    }
+    return isFinalStatus(entry.status)
+  }
+
+  /** The user saved a file. `accepted` resolves, and doesn't reject, when `before` contains it. */
+  save(file: string, accepted: Promise<unknown>): void {
+    this.#saved.push(file)
+    this.#accepted = Promise.all([this.#accepted, accepted])
+  }
+
+  /** Returns a function that tells whether the user saved a file since this call. */
+  watchSaves(): (file: string) => boolean {
+    const known = this.#saved.length
+    return file => this.#saved.includes(file, known)
+  }
+}
+
+/** Whether a tool call mentions Git, or doesn't say what it runs. */
+function mayRunGit({ title, rawInput }: ToolCallEntry): boolean {
+  return rawInput === undefined || /git|\bgh\b|\bjj\b/i.test(`${title} ${JSON.stringify(rawInput)}`)
+}

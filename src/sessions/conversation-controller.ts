@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { AgentExit } from '../acp/agent.ts'
 import { Owner } from '../common/disposable.ts'
 import { EMPTY_DRAFT, isEmptyDraft, joinDrafts } from '../common/draft.ts'
-import { messageOf } from '../common/errors.ts'
+import { messageOf, UnavailableError } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import type { StoredPrompt } from '../conversation/attachment.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
@@ -217,12 +217,15 @@ export class ConversationController extends Owner {
 
   /**
    * Continues the displayed conversation in a session of this agent, in the same folder, with its draft and its queue. If the session can't
-   * be started, the conversation stays in the current session. `afterTurn`: waits until the turn ends, unless the signal is aborted.
-   * `again`: a prompt that returns to the composer. Resolves to false if another conversation is displayed by then.
+   * be started, the conversation stays in the current session; rejects with a sentence if another window has it. `afterTurn`: waits until the
+   * turn ends, unless the signal is aborted. `again`: a prompt that returns to the composer. Resolves to false if another conversation is
+   * displayed by then.
    */
   async continueWith(agentId: string, { afterTurn, again, ...how }: ContinueOptions = {}): Promise<boolean> {
     const { current: from } = this
     if (!from) return false
+    if (this.opener.state.type === 'elsewhere' && (await this.opener.isStillElsewhere()))
+      throw new UnavailableError(l10n.t('This session is open in another window. Take it over first.'))
     const { session } = from
     // stopping a turn pauses the queue
     const { isPaused } = this.prompts.queue

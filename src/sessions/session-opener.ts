@@ -31,7 +31,7 @@ import type { ForkPoint, OpenProgress, SessionStarter } from './session-starter.
 export interface SessionOpenerOptions {
   starter: SessionStarter
   saved: SavedSessions
-  held: Pick<HeldSessions, 'takeOver'>
+  held: Pick<HeldSessions, 'acquire' | 'release' | 'takeOver'>
   agents: AgentDirectory
   runner: (agentId: string) => AgentRunner
   trusted: () => boolean
@@ -495,6 +495,20 @@ export class SessionOpener implements Disposable {
   showElsewhere(attempt: ReopenAttempt, place: SessionPlace, taken = false): void {
     if (canBecome(this.#state, 'elsewhere')) this.#enter({ type: 'elsewhere', attempt })
     this.#reports.elsewhere(attempt, place, taken, (from, next) => void this.#followTo(from, next))
+  }
+
+  /** Whether another window still has the displayed session. Shows that again, since the user may have dismissed it. */
+  async isStillElsewhere(): Promise<boolean> {
+    const state = this.#state
+    if (state.type !== 'elsewhere') return false
+    const { held, starter } = this.#options
+    if (held.acquire(state.attempt)) {
+      held.release(state.attempt)
+      return false
+    }
+    const place = await starter.placeOf(state.attempt)
+    if (this.#state === state && !this.#failures.has('elsewhere')) this.showElsewhere(state.attempt, place)
+    return true
   }
 
   /** The other window's conversation continued in another session there. */

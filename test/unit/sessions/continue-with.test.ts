@@ -438,6 +438,29 @@ describe('continuing a conversation with another agent', () => {
     assert.match(await turn('and now?', 'Sure'), /swordfish.*teal/)
   })
 
+  it('stays in the folder of the conversation, such as a worktree', async () => {
+    const starting = fixture.controller.opener.start('one', { cwd: '/w/a.worktrees/apart' })
+    await until(() => agentOf('one').newSessions.length === 2)
+    agentOf('one').newSessions[1]!.resolve({ sessionId: 's2' })
+    await starting
+    await turn('hello', 'Hi')
+    await continueWithTwo()
+    assert.equal(fixture.controller.current!.plan.setup.cwd, '/w/a.worktrees/apart')
+    assert.equal(fixture.records.get('two', 't1')?.cwd, '/w/a.worktrees/apart')
+  })
+
+  it('starts no agent in Restricted Mode', async () => {
+    const open = fixture.controller.current
+    fixture.trusted = false
+    await fixture.controller.continueWith('two')
+    assert.deepEqual(
+      [...fixture.controller.failures.values()].map(({ type }) => type),
+      ['untrusted'],
+    )
+    assert.equal(fixture.controller.current, open)
+    assert.ok(!fixture.started.some(({ agentId }) => agentId === 'two'))
+  })
+
   it("has the folder of an imported conversation confirmed, which its agent hasn't opened", async () => {
     const { planner, records } = fixture
     const asked: unknown[] = []

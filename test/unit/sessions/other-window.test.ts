@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { mock } from 'node:test'
-import { CancelledError } from '../../../src/common/errors.ts'
+import { EMPTY_DRAFT } from '../../../src/common/draft.ts'
+import { CancelledError, UnavailableError } from '../../../src/common/errors.ts'
 import { HeldSessions } from '../../../src/sessions/session-leases.ts'
 import { until } from '../../support/until.ts'
 import { type SessionsFixture, sendPrompt, twoWindows } from './sessions-fixture.ts'
@@ -47,6 +48,33 @@ describe('a session that is open in another window', () => {
     // prompts are refused with a reason
     await assert.rejects(sendPrompt(second.controller, 'mine'))
     assert.equal(failure()?.type, 'elsewhere')
+    second.controller.dispose()
+  })
+
+  it('continues with another agent only in the window that has it, or once none has it', async () => {
+    await second.controller.opener.reopen('resume', reference)
+    second.controller.dismiss(failure()!.id)
+    second.drafts.set('one/s1', { ...EMPTY_DRAFT, text: 'a draft' })
+    await assert.rejects(second.controller.continueWith('two'), UnavailableError)
+    await assert.rejects(second.controller.continueWith('two'), UnavailableError)
+    // with its button, once
+    assert.deepEqual(
+      [...second.controller.failures.values()].map(({ type }) => type),
+      ['elsewhere'],
+    )
+    assert.equal(second.started.length, 0)
+    assert.equal(second.controller.key, 'one/s1')
+    assert.equal(second.drafts.get('one/s1').text, 'a draft')
+    await turn(first, 'and more', 'The second answer.')
+    await until(() => texts(second)?.length === 4)
+    first.leases.release('one', 's1')
+    const continuing = second.controller.continueWith('two')
+    await until(() => second.started.length > 0 && second.agent.newSessions.length > 0)
+    second.agent.newSessions[0]?.resolve({ sessionId: 't1' })
+    await continuing
+    assert.equal(second.controller.key, 'two/t1')
+    assert.equal(second.drafts.get('two/t1').text, 'a draft')
+    assert.equal(failure(), undefined)
     second.controller.dispose()
   })
 

@@ -4,16 +4,14 @@ import {
   agent,
   type ClientCapabilities,
   PROTOCOL_VERSION,
-  type SessionConfigOption,
-  type SessionModeState,
 } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
 import { COMMANDS } from './scenes/index.ts'
 import { type DemoSession, forkRequest, Sessions } from './session.ts'
-import { configOptions, modeState } from './settings.ts'
+import { configOptions } from './settings.ts'
 import type { SessionStore } from './store.ts'
 import { takeTurn } from './take-turn.ts'
-import { type ClientFeatures, FEATURES, featuresOf, usageOf } from './turn.ts'
+import { FEATURES, featuresOf, usageOf } from './turn.ts'
 
 export interface DemoAgentOptions {
   store: SessionStore
@@ -35,7 +33,7 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
 
   const start = (session: DemoSession, client: AgentContext) => {
     afterResponse(() => sendStart(session, client), log)
-    return startOf(session, features)
+    return { configOptions: configOptions(session.settings, features.booleans) }
   }
 
   const app = agent({ name: 'parley-demo-agent' })
@@ -87,28 +85,10 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
       await sessions.delete(params.sessionId)
       return {}
     })
-    .onRequest('session/set_mode', async ({ params, client }) => {
+    .onRequest('session/set_config_option', ({ params }) => {
       const session = sessions.get(params.sessionId)
-      const settings = session.choose({ mode: params.modeId })
-      await client.notify('session/update', {
-        sessionId: session.id,
-        update: {
-          sessionUpdate: 'config_option_update',
-          configOptions: configOptions(settings, features.booleans),
-        },
-      })
-      return {}
-    })
-    .onRequest('session/set_config_option', async ({ params, client }) => {
-      const session = sessions.get(params.sessionId)
-      const settings = session.choose({ [params.configId]: params.value })
-      if (params.configId === 'mode') {
-        await client.notify('session/update', {
-          sessionId: session.id,
-          update: { sessionUpdate: 'current_mode_update', currentModeId: settings.mode },
-        })
-      }
-      return { configOptions: configOptions(settings, features.booleans) }
+      session.choose(params.configId, params.value)
+      return { configOptions: configOptions(session.settings, features.booleans) }
     })
     .onRequest('session/prompt', async ({ params, client, signal }) => {
       const session = sessions.get(params.sessionId)
@@ -121,16 +101,6 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
     })
 
   return { app, stop: () => sessions.stop() }
-}
-
-function startOf(
-  session: DemoSession,
-  features: ClientFeatures,
-): { modes: SessionModeState; configOptions: SessionConfigOption[] } {
-  return {
-    modes: modeState(session.settings),
-    configOptions: configOptions(session.settings, features.booleans),
-  }
 }
 
 /** Reports the session's commands, and its usage if it has a history. */

@@ -51,12 +51,11 @@ export class DemoSession {
   }
 
   /** Sets a config option. Throws a protocol error for an unknown option or value. */
-  choose(option: Record<string, unknown>): Settings {
-    const [[configId = '', value] = []] = Object.entries(option)
+  choose(configId: string, value: unknown): void {
     const settings = withOption(this.settings, configId, value)
-    if (!settings) throw RequestError.invalidParams(option, 'no such option, or not a value of it')
+    if (!settings)
+      throw RequestError.invalidParams({ [configId]: value }, 'no such option, or not a value of it')
     this.change({ settings })
-    return settings
   }
 
   /** Throws a protocol error if no turn can start with a prompt. */
@@ -162,9 +161,6 @@ export function interruptions(updates: SessionUpdate[]): SessionUpdate[] {
   }))
 }
 
-/** Number of sessions on a page of the list. */
-const PAGE = 20
-
 /** An MCP server in either version of the protocol; the demo only shows some of its text. */
 interface McpServer {
   name?: unknown
@@ -247,19 +243,13 @@ export class Sessions {
     return session
   }
 
-  /** A page of the sessions that have at least one prompt, newest first. */
-  list(query: { cwd?: string | null; cursor?: string | null }): {
-    sessions: SessionInfo[]
-    nextCursor?: string
-  } {
-    const sessions = this.#store
-      .list()
-      .filter(meta => meta.prompts > 0 && (!query.cwd || meta.cwd === query.cwd))
-    const start = query.cursor ? sessions.findIndex(meta => isAfter(meta, query.cursor ?? '')) : 0
-    const page = start < 0 ? [] : sessions.slice(start, start + PAGE)
-    const last = page.at(-1)
-    const more = start >= 0 && start + PAGE < sessions.length
-    return { sessions: page.map(infoOf), ...(more && last ? { nextCursor: cursorOf(last) } : {}) }
+  /** The sessions that have at least one prompt, newest first. */
+  list({ cwd }: { cwd?: string | null }): { sessions: SessionInfo[] } {
+    const listed = this.#store.list().filter(meta => meta.prompts > 0 && (!cwd || meta.cwd === cwd))
+    const sessions = listed.map(({ sessionId, cwd, additionalDirectories, title, updatedAt }) => {
+      return { sessionId, cwd, additionalDirectories, ...(title === undefined ? {} : { title }), updatedAt }
+    })
+    return { sessions }
   }
 
   /** The transcript of a session for a client that loads it; interrupted work is closed. */
@@ -309,19 +299,4 @@ export class Sessions {
     session.change({})
     return session
   }
-}
-
-/** A cursor that contains the last session of a page, so that sessions that change between two pages are neither repeated nor skipped. */
-function cursorOf(meta: SessionMeta): string {
-  return Buffer.from(`${meta.updatedAt} ${meta.sessionId}`).toString('base64url')
-}
-
-function isAfter(meta: SessionMeta, cursor: string): boolean {
-  const [updatedAt = '', sessionId = ''] = Buffer.from(cursor, 'base64url').toString().split(' ')
-  if (Number.isNaN(Date.parse(updatedAt))) throw RequestError.invalidParams({ cursor }, 'unknown cursor')
-  return meta.updatedAt < updatedAt || (meta.updatedAt === updatedAt && meta.sessionId > sessionId)
-}
-
-function infoOf({ sessionId, cwd, additionalDirectories, title, updatedAt }: SessionMeta): SessionInfo {
-  return { sessionId, cwd, additionalDirectories, ...(title === undefined ? {} : { title }), updatedAt }
 }

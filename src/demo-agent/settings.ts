@@ -1,4 +1,4 @@
-import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk'
+import type { SessionConfigOption } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
 
 const MODES = [
@@ -6,7 +6,6 @@ const MODES = [
   { id: 'edit', name: 'Edit freely', description: 'Edits without asking, asks before commands' },
   { id: 'plan', name: 'Plan', description: 'Only reads and plans' },
 ] as const
-export type ModeId = (typeof MODES)[number]['id']
 
 /** The models differ in their streaming speed and reported context size. */
 const MODELS = [
@@ -20,7 +19,7 @@ const MODELS = [
   { id: 'demo-quick', name: 'Demo Quick', description: 'Three times as fast', pause: 0.33, context: 128_000 },
   { id: 'demo-thorough', name: 'Demo Thorough', description: 'Takes its time', pause: 2, context: 1_000_000 },
 ] as const
-export type Model = (typeof MODELS)[number]
+type Model = (typeof MODELS)[number]
 
 export const settingsSchema = z.object({
   mode: z.enum(MODES.map(mode => mode.id)).catch('ask'),
@@ -33,10 +32,6 @@ export const DEFAULT_SETTINGS: Settings = { mode: 'ask', model: 'demo-steady', t
 
 export function modelOf(settings: Settings): Model {
   return MODELS.find(model => model.id === settings.model) ?? MODELS[0]
-}
-
-export function modeState(settings: Settings): SessionModeState {
-  return { currentModeId: settings.mode, availableModes: MODES.map(mode => ({ ...mode })) }
 }
 
 /** @param booleans whether the client shows boolean options; without it, the option is omitted, as ACP requires. */

@@ -10,7 +10,7 @@ import type {
   StopReason,
 } from '@agentclientprotocol/sdk'
 import type { DemoSession } from './session.ts'
-import { configOptions, type ModeId, modelOf } from './settings.ts'
+import { modelOf } from './settings.ts'
 import { STOPPED, ToolCall, type ToolCallChange, type ToolCallStart } from './tool-call.ts'
 
 /** Milliseconds between two chunks of text at the pace of a typical model. */
@@ -120,22 +120,6 @@ export class Turn {
     return call
   }
 
-  /** Changes the mode on the agent's initiative and notifies the client, as both a mode and a config option. */
-  async changeMode(mode: ModeId): Promise<void> {
-    const settings = { ...this.session.settings, mode }
-    this.session.change({ settings })
-    const { id } = this.session
-    await this.client.notify('session/update', {
-      sessionId: id,
-      update: { sessionUpdate: 'current_mode_update', currentModeId: mode },
-    })
-    const options = configOptions(settings, this.features.booleans)
-    await this.client.notify('session/update', {
-      sessionId: id,
-      update: { sessionUpdate: 'config_option_update', configOptions: options },
-    })
-  }
-
   /** Reports the context's size and the session's cost; returns the tokens of the turn. */
   async usage(inputTokens: number): Promise<TokenUsage> {
     const { session } = this
@@ -213,7 +197,7 @@ export async function mayRun(
 }
 
 /** The option that the user chose. If they cancel the request, the turn is canceled. */
-export async function choose(
+async function choose(
   turn: Turn,
   call: ToolCall,
   subject: ToolCallChange,

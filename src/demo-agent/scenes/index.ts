@@ -55,20 +55,7 @@ export const COMMANDS: AvailableCommand[] = SCENES.map(({ name, description, hin
   ...(hint === undefined ? {} : { input: { hint } }),
 }))
 
-/** Words that select a scene for a prompt without a command. The first match applies. */
-const WORDS: Array<[RegExp, string]> = [
-  [/^(help|what can you do)\b/i, 'help'],
-  [/^(hi|hello|hey)\b[\s!.]*$/i, 'help'],
-  [/^(please )?run\s+`([^`]+)`/i, 'run'],
-  [/\b(fail|failing|failure)\b/i, 'fail'],
-  [/\bslow(ly)?\b/i, 'slow'],
-  [/\bmarkdown\b/i, 'markdown'],
-  [/^(please )?(make|write|show)( me)? a plan\b/i, 'plan'],
-  [/^(please )?(edit|change|fix)\s+\S+\.\w+/i, 'edit'],
-  [/^(please )?(read|open|show|explain)( me)?\s+\S+\.\w+/i, 'read'],
-]
-
-/** The scene for a prompt's text, by its slash command or a known word, else the tour. */
+/** The scene for a prompt's text, by its slash command; the help for a greeting, else the tour. */
 export function sceneFor(text: string): { scene: Scene; input: string } {
   if (/^Write the message of a Git commit\b/.test(text)) return { scene: commitMessage, input: text }
   const slash = /^\s*\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text)
@@ -77,20 +64,7 @@ export function sceneFor(text: string): { scene: Scene; input: string } {
     if (found) return { scene: found.scene, input: (slash[2] ?? '').trim() }
     return { scene: turn => unknown(turn, slash[1] ?? ''), input: '' }
   }
-  const trimmed = text.trim()
-  for (const [pattern, name] of WORDS) {
-    if (!pattern.test(trimmed)) continue
-    const scene = SCENES.find(candidate => candidate.name === name)?.scene ?? tour
-    return { scene, input: inputOf(name, trimmed) }
-  }
-  return { scene: tour, input: trimmed }
-}
-
-function inputOf(name: string, text: string): string {
-  if (name === 'run') return /`([^`]+)`/.exec(text)?.[1] ?? ''
-  if (name === 'edit' || name === 'read') return /[^\s`'"]+\.\w+/.exec(text)?.[0] ?? ''
-  if (name === 'slow') return /\d+(\.\d+)?/.exec(text)?.[0] ?? ''
-  return ''
+  return { scene: /^\s*(help|hi|hello|hey)\b[\s!.?]*$/i.test(text) ? help : tour, input: text.trim() }
 }
 
 async function help(turn: Turn): Promise<void> {

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { ContentBlock } from '@agentclientprotocol/sdk'
-import { choose, type Turn } from '../turn.ts'
+import type { Turn } from '../turn.ts'
 import { shortName, subjectFile } from '../workspace.ts'
 import { afterEdit, describe, editFile, readFile } from './files.ts'
 import { afterRun, lookAround } from './run.ts'
@@ -27,8 +27,8 @@ export async function tour(turn: Turn, input: string): Promise<void> {
     seen ? describe(turn, seen) : "There's no text file here yet, so I'll propose a new one.\n\n",
   )
 
-  if (turn.session.settings.mode === 'plan' && !(await mayLeavePlan(turn))) {
-    return turn.say("OK, I'll stop at the plan. Switch the mode or ask again at any time.")
+  if (turn.session.settings.mode === 'plan') {
+    return turn.say("I'm in *Plan* mode, so I stop here. Switch the mode to have the plan carried out.")
   }
   await turn.step(1)
   const target = seen?.file ?? path.join(turn.session.cwd, 'parley-demo.md')
@@ -57,32 +57,6 @@ export async function tour(turn: Turn, input: string): Promise<void> {
     ].join('\n'),
   )
   await turn.step(4)
-}
-
-/** Asks for permission to leave plan mode, as agents with such a mode do. */
-async function mayLeavePlan(turn: Turn): Promise<boolean> {
-  const call = await turn.tool({
-    title: 'Carry out the plan?',
-    kind: 'switch_mode',
-    content: [
-      {
-        type: 'content',
-        content: { type: 'text', text: '1. Add a comment at the end of a file\n2. List the folder' },
-      },
-    ],
-  })
-  const chosen = await choose(turn, call, {}, [
-    { optionId: 'ask', name: 'Yes, and ask before each step', kind: 'allow_once' },
-    { optionId: 'edit', name: 'Yes, and edit freely', kind: 'allow_always' },
-    { optionId: 'stay', name: 'No, stay in Plan', kind: 'reject_once' },
-  ])
-  if (chosen !== 'ask' && chosen !== 'edit') {
-    await call.fail("The plan wasn't carried out.")
-    return false
-  }
-  await call.complete()
-  await turn.changeMode(chosen)
-  return true
 }
 
 /** Lists everything in a prompt besides its text, so that the user sees what the agent received. */

@@ -181,7 +181,7 @@ export function createDemoAgentV2(options: DemoAgentOptions): { app: v2.AgentApp
     })
     .onRequest('session/set_config_option', ({ params }) => {
       const session = sessions.get(params.sessionId)
-      session.choose({ [params.configId]: params.value })
+      session.choose(params.configId, params.value)
       return { configOptions: startOf(session).configOptions }
     })
     .onRequest('session/prompt', ({ params, client }) => {

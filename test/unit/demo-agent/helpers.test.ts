@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs/promises'
 import path from 'node:path'
-import zlib from 'node:zlib'
 import fc from 'fast-check'
 import { proposeEdit } from '../../../src/demo-agent/scenes/files.ts'
-import { gradientPng, toneWav } from '../../../src/demo-agent/scenes/media.ts'
 import { interruptions, Transcript } from '../../../src/demo-agent/session.ts'
 import { type SessionMeta, SessionStore, stateDirectory } from '../../../src/demo-agent/store.ts'
 import { promptTitle } from '../../../src/demo-agent/take-turn.ts'
@@ -64,18 +62,6 @@ describe('demo agent: helpers', () => {
   it('fence text that contains code fences', () => {
     const block = fenced('```js\n1\n```')
     assert.deepEqual(block, { type: 'content', content: { type: 'text', text: '````\n```js\n1\n```\n````' } })
-  })
-
-  it('create a PNG that can be read back, and a WAV of the right length', () => {
-    const png = gradientPng(4, 2)
-    assert.equal(png.subarray(1, 4).toString('latin1'), 'PNG')
-    const dataAt = png.indexOf('IDAT') + 4
-    const length = png.readUInt32BE(dataAt - 8)
-    assert.equal(zlib.inflateSync(png.subarray(dataAt, dataAt + length)).length, (4 * 3 + 1) * 2)
-    assert.equal(png.readUInt32BE(dataAt + length), zlib.crc32(png.subarray(dataAt - 4, dataAt + length)))
-    const wav = toneWav(440, 0.5)
-    assert.equal(wav.length, 44 + 8000)
-    assert.equal(wav.readUInt32LE(4), wav.length - 8)
   })
 
   it('find the state directory on every system', () => {

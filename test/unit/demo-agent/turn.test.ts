@@ -306,7 +306,7 @@ describe('demo agent: modes', () => {
     rig.agent.request('session/prompt', { sessionId, prompt: [text(words)] })
 
   it('ask for permission to run a command, but not to edit, in "Edit freely"', async () => {
-    await rig.agent.request('session/set_mode', { sessionId, modeId: 'edit' })
+    await rig.agent.request('session/set_config_option', { sessionId, configId: 'mode', value: 'edit' })
     await prompt('tour')
     assert.deepEqual(
       rig.client.permissions.map(request => request.toolCall.kind),
@@ -315,42 +315,15 @@ describe('demo agent: modes', () => {
     assert.equal(rig.client.writes.length, 1)
   })
 
-  it('change nothing in "Plan" until the user allows it', async () => {
+  it('change nothing in "Plan"', async () => {
     await rig.agent.request('session/set_config_option', { sessionId, configId: 'mode', value: 'plan' })
-    rig.client.answer = request => select(request, 'reject_once')
-    await prompt('tour')
-    await prompt('/edit README.md')
-    await prompt('/run echo hi')
-    assert.deepEqual(
-      rig.client.permissions.map(request => request.toolCall.kind),
-      ['switch_mode'],
-    )
+    for (const words of ['tour', '/edit README.md', '/run echo hi']) {
+      rig.client.clear()
+      assert.equal((await prompt(words)).stopReason, 'end_turn')
+      assert.match(rig.client.messageText, /I'm in \*Plan\* mode/)
+    }
+    assert.deepEqual(rig.client.permissions, [])
     assert.deepEqual(rig.client.writes, [])
-  })
-
-  it('change from "Plan" when the user allows it, which is reported', async () => {
-    await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
-    await prompt('tour')
-    assert.equal(rig.client.updatesOfKind('current_mode_update').at(-1)?.currentModeId, 'ask')
-    const mode = rig.client
-      .updatesOfKind('config_option_update')
-      .at(-1)
-      ?.configOptions.find(({ id }) => id === 'mode')
-    assert.equal(mode?.currentValue, 'ask')
-    assert.equal(rig.client.writes.length, 1)
-  })
-
-  it('stay in sync with config options', async () => {
-    await rig.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
-    const reported = rig.client.updatesOfKind('config_option_update').at(-1)
-    assert.equal(reported?.configOptions.find(({ id }) => id === 'mode')?.currentValue, 'plan')
-    const { configOptions } = await rig.agent.request('session/set_config_option', {
-      sessionId,
-      configId: 'mode',
-      value: 'ask',
-    })
-    assert.equal(configOptions.find(({ id }) => id === 'mode')?.currentValue, 'ask')
-    assert.equal(rig.client.updatesOfKind('current_mode_update').at(-1)?.currentModeId, 'ask')
   })
 
   it("don't affect thoughts, which an option disables", async () => {
@@ -365,9 +338,10 @@ describe('demo agent: modes', () => {
   })
 
   it('are rejected if they are unknown, like options and values', async () => {
-    await assert.rejects(rig.agent.request('session/set_mode', { sessionId, modeId: 'root' }), {
-      code: -32602,
-    })
+    await assert.rejects(
+      rig.agent.request('session/set_config_option', { sessionId, configId: 'mode', value: 'root' }),
+      { code: -32602 },
+    )
     await assert.rejects(
       rig.agent.request('session/set_config_option', { sessionId, configId: 'model', value: 'gpt' }),
       { code: -32602 },

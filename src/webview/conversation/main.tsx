@@ -51,7 +51,7 @@ const store: ConversationStore = new ConversationStore(
 /** Of `.turn-prompt`, in CSS pixels. */
 const TURN_PROMPT_HEIGHT = 28
 const list = new ListController(store.rows.window, { follow: true, cover: TURN_PROMPT_HEIGHT })
-store.rows.focusedRow = () => list.focusedRow
+store.rows.focusedRow = () => list.rows.focused
 const draft = new Draft({
   saveText: (key, text, chips) => host.request('conversation/draft', { key, text, chips }),
   saveItems: (key, items) => host.send('conversation/draftItems', { key, items }),
@@ -168,7 +168,7 @@ function fetchSeen({ start, end }: Range): void {
 let seen: Range = { start: 0, end: 0 }
 /** Only the end of the conversation is there. */
 let isPart = false
-list.onRange = range => {
+list.drawn.onRange = range => {
   seen = range
   fetchSeen(range)
 }
@@ -246,7 +246,7 @@ fitTheme()
 // removed exactly when the rows are displayed, so that the conversation is never visible twice or missing for a moment
 let preview = document.getElementById('preview')
 effect(() => {
-  if (!store.head.value || (store.total.value > 0 && list.range.value.end === 0)) return
+  if (!store.head.value || (store.total.value > 0 && list.drawn.range.value.end === 0)) return
   preview?.remove()
   preview = null
 })

@@ -39,7 +39,7 @@ export class HistorySelection {
 
   /** Whether the selected row is in the page; rows far from the view aren't. */
   get isMounted(): boolean {
-    const { start, end } = this.list.range.value
+    const { start, end } = this.list.drawn.range.value
     return this.#lines.window.items.slice(start, end).some(item => item.key === this.key)
   }
 

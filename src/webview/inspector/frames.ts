@@ -64,7 +64,7 @@ export class Frames {
 
   constructor(host: HostClient<InspectorMessages>) {
     this.#host = host
-    this.list.onRange = () => void this.#load()
+    this.list.drawn.onRange = () => void this.#load()
   }
 
   /** The title of a session, or its ID. */
@@ -189,7 +189,7 @@ export class Frames {
   /** The positions to load; `undefined` for none. */
   #missing(): Range | undefined {
     const { items } = this.window
-    const { start, end } = this.list.range.peek()
+    const { start, end } = this.list.drawn.range.peek()
     const inPage = items.slice(start, end)
     const isComplete = inPage.every(item => this.#rows.has(item.position))
     if (inPage.length === 0 || (isComplete && !this.#isStale)) return undefined

@@ -1,4 +1,9 @@
 import { type Signal, signal } from '@preact/signals'
+import { DrawnRows, type View } from './drawn-rows.ts'
+import { ListSpace } from './list-space.ts'
+import { MountedRows } from './mounted-rows.ts'
+import { anchorOn, ScrollAnchor } from './scroll-anchor.ts'
+import { SelectedRows } from './selected-rows.ts'
 import type { Anchor, ListWindow, Range, WindowItem } from './window.ts'
 
 /** Distance to the end that still counts as the end, in pixels, to tolerate rounding and small scroll movements. */
@@ -8,8 +13,6 @@ const END_TOLERANCE = 4
  * Milliseconds.
  */
 const HOLD_MS = 1000
-/** Rows with selected text stay in the page while they are within this number of rows from the view. */
-const MAX_SELECTED = 160
 /** The assumed height without a layout. */
 const ASSUMED_HEIGHT = 800
 
@@ -18,54 +21,40 @@ const ASSUMED_HEIGHT = 800
  * heights above them change. At the end, the view follows new rows; elsewhere, it stays.
  */
 export class ListController<T extends WindowItem> {
-  /** the rows that are in the page */
-  readonly range = signal<Range>({ start: 0, end: 0 })
   /** the view is at the end and follows */
   readonly following: Signal<boolean>
   /** the end is in view, whether or not it's followed: it was revealed, or everything fits */
   readonly atEnd = signal(true)
   /** Increases when the view or the rows in it have moved. */
   readonly moved = signal(0)
+  readonly rows: MountedRows<T>
+  readonly space: ListSpace<T>
+  readonly drawn: DrawnRows<T>
   readonly #follows: boolean
   readonly #cover: number
   readonly #window: ListWindow<T>
+  readonly #selection: SelectedRows<T>
+  readonly #anchor: ScrollAnchor<T>
   #element: HTMLElement | undefined
-  #top: HTMLElement | undefined
-  #bottom: HTMLElement | undefined
-  #anchor: Anchor<T> | undefined
   #heldUntil = 0
-  /** the height of all rows when they were last in place */
-  #placedHeight = 0
-  /** the least height of all rows together */
-  #minHeight: number | undefined
-  /** the row under the pressed pointer, since a click must end on the element where it started */
-  #pressed: Anchor<T> | undefined
   #lastTop = 0
   #viewHeight = 0
   #width = 0
-  /** the rows that are mounted or being mounted */
-  #drawn: Range = this.range.peek()
-  /** the rows to mount instead; with a counter to trigger rendering */
-  #next: Range | undefined
-  readonly #redraws = signal(0)
   /** rows outside of the view are rendered after the current frame */
   #drawAhead: ReturnType<typeof setTimeout> | undefined
   /** whether the user last scrolled toward the start */
   #upwards = true
-  readonly #rows = new Map<Element, T>()
-  readonly #elements = new Map<string, HTMLElement>()
-  readonly #fresh = new Set<Element>()
-  #observer: ResizeObserver | undefined
-  /** the first and last row with selected text */
-  #selected: readonly [T, T] | undefined
-  /** Called with the rows that are currently in the page. */
-  onRange: ((range: Range) => void) | undefined
 
   /**
    * @param options `follow`: the view starts at the end and follows it · `cover`: the maximum covered height at its upper edge, in pixels
    */
   constructor(window: ListWindow<T>, options: { follow: boolean; cover?: number }) {
     this.#window = window
+    this.rows = new MountedRows(window)
+    this.space = new ListSpace(window)
+    this.#selection = new SelectedRows(this.rows)
+    this.drawn = new DrawnRows(window, this.#selection)
+    this.#anchor = new ScrollAnchor(window)
     this.#cover = options.cover ?? 0
     this.#follows = options.follow
     this.following = signal(options.follow)
@@ -73,25 +62,27 @@ export class ListController<T extends WindowItem> {
 
   attach(element: HTMLElement, top: HTMLElement, content: HTMLElement, bottom: HTMLElement): () => void {
     this.#element = element
-    this.#top = top
-    this.#bottom = bottom
     this.#viewHeight = element.clientHeight
-    this.#minHeight = undefined
-    this.#observer = new ResizeObserver(entries => this.#resized(entries))
-    this.#observer.observe(element)
-    this.#observer.observe(content)
-    for (const row of this.#rows.keys()) this.#observer.observe(row)
-    const select = () => this.#select(element)
-    element.ownerDocument.addEventListener('selectionchange', select)
-    const wheel = (event: WheelEvent) => this.#wheel(event)
+    this.space.attach(top, bottom)
+    const unobserve = this.rows.attach(element, content, entries => this.#resized(entries))
+    const document = element.ownerDocument
+    const select = () => this.#selection.update(document.getSelection())
+    document.addEventListener('selectionchange', select)
+    // the user is about to scroll up, so stop following the end
+    const wheel = (event: WheelEvent) => event.deltaY < 0 && element.scrollTop > 0 && this.release()
     // passive: the browser scrolls immediately, even while the page is busy
     element.addEventListener('wheel', wheel, { passive: true })
     const endWatch = watchPress(
       element,
-      on => this.#press(on),
-      () => this.#unpress(),
+      on => this.#anchor.press(this.rows.rowOf(on), element.scrollTop),
+      () => {
+        this.#anchor.unpress()
+        this.layout()
+      },
     )
-    const focus = () => this.#focused(element)
+    // the browser has scrolled to the focused element but reports that only with the next frame: an update before that would scroll back,
+    // away from the focus
+    const focus = () => Math.abs(element.scrollTop - this.#lastTop) > 0.5 && this.onScroll()
     element.addEventListener('focusin', focus)
     this.layout()
     return () => {
@@ -100,8 +91,8 @@ export class ListController<T extends WindowItem> {
       clearTimeout(this.#drawAhead)
       this.#drawAhead = undefined
       element.removeEventListener('wheel', wheel)
-      element.ownerDocument.removeEventListener('selectionchange', select)
-      this.#observer?.disconnect()
+      document.removeEventListener('selectionchange', select)
+      unobserve()
       this.#element = undefined
     }
   }
@@ -111,25 +102,7 @@ export class ListController<T extends WindowItem> {
    * mounted immediately, the first ones together with the list, and rows that are now far above aren't rendered again.
    */
   toDraw(): Range {
-    void this.#redraws.value
-    this.#drawn = this.#next ?? this.#drawn
-    this.#next = undefined
-    if (this.#goesAlong()) this.#drawn = this.#wanted(this.#drawn) ?? this.#drawn
-    return this.#drawn
-  }
-
-  /** A row was mounted, or its item changed. */
-  mount(element: HTMLElement, item: T): () => void {
-    this.#rows.set(element, item)
-    this.#elements.set(item.key, element)
-    this.#fresh.add(element)
-    this.#observer?.observe(element)
-    return () => {
-      this.#rows.delete(element)
-      this.#fresh.delete(element)
-      if (this.#elements.get(item.key) === element) this.#elements.delete(item.key)
-      this.#observer?.unobserve(element)
-    }
+    return this.drawn.toDraw(this.#goesAlong ? this.#view : undefined)
   }
 
   /** Height of the visible part of the list, in pixels. */
@@ -151,11 +124,6 @@ export class ListController<T extends WindowItem> {
     return top >= element.scrollTop && top + item.height <= element.scrollTop + element.clientHeight
   }
 
-  /** The element of a mounted row. */
-  elementOf(key: string): HTMLElement | undefined {
-    return this.#elements.get(key)
-  }
-
   onScroll(): void {
     const element = this.#element
     if (!element) return
@@ -167,18 +135,11 @@ export class ListController<T extends WindowItem> {
       this.#follows && (distance <= END_TOLERANCE || (followed && top >= this.#lastTop - 1))
     if (top !== this.#lastTop) this.#upwards = top < this.#lastTop
     this.#lastTop = top
-    if (!this.following.peek()) this.#anchor = this.#window.anchorAt(top)
-    // dragging a selection beyond the edge scrolls
-    this.#pressed &&= this.#anchorOn(this.#pressed.item, top)
+    if (!this.following.peek()) this.#anchor.set(this.#window.anchorAt(top))
+    this.#anchor.scrolled(top)
     this.moved.value++
-    this.#scrolled(top)
-  }
-
-  /** Renders visible rows immediately, and rows near the view after the frame. */
-  #scrolled(top: number): void {
-    const { start, end } = this.#drawn
-    const seen = this.#window.range(top, top + this.#viewHeight)
-    if (seen.start < start || seen.end > end) this.#updateRange()
+    // visible rows are rendered immediately, and rows near the view after the frame
+    if (!this.drawn.covers(top, top + this.#viewHeight)) this.#updateRange()
     else
       this.#drawAhead ??= setTimeout(() => {
         this.#drawAhead = undefined
@@ -186,38 +147,16 @@ export class ListController<T extends WindowItem> {
       })
   }
 
-  /**
-   * The browser has scrolled to the focused element but reports that only with the next frame: an update before that
-   * would scroll back, away from the focus.
-   */
-  #focused(element: HTMLElement): void {
-    if (Math.abs(element.scrollTop - this.#lastTop) > 0.5) this.onScroll()
-  }
-
-  /** Keeps everything under the pointer in place while it's pressed. */
-  #press(on: Element): void {
-    const top = this.#element?.scrollTop ?? 0
-    const item = this.#rowOf(on)
-    this.#pressed = item ? this.#anchorOn(item, top) : this.#window.anchorAt(top)
-  }
-
-  #unpress(): void {
-    this.#pressed = undefined
-    this.layout()
-  }
-
-  #anchorOn(item: T, top: number): Anchor<T> {
-    return { item, delta: top - this.#window.offsetOf(Math.max(0, item.index)) }
-  }
-
   /** The view follows the end from now on. */
-  #goesAlong(): boolean {
-    return this.following.peek() && !this.#pressed
+  get #goesAlong(): boolean {
+    return this.following.peek() && !this.#anchor.isPressed
   }
 
-  /** The user is about to scroll up, so stop following the end. */
-  #wheel(event: WheelEvent): void {
-    if (event.deltaY < 0 && (this.#element?.scrollTop ?? 0) > 0) this.release()
+  get #view(): View {
+    const height = this.#viewHeight || ASSUMED_HEIGHT
+    const follows = this.#goesAlong
+    const top = follows ? Math.max(0, this.#window.height - height) : this.#element!.scrollTop
+    return { top, height, follows, upwards: this.#upwards }
   }
 
   /** Stops following the end, without scrolling. */
@@ -225,7 +164,7 @@ export class ListController<T extends WindowItem> {
     const element = this.#element
     if (!element || !this.following.peek()) return
     this.following.value = false
-    this.#anchor = this.#window.anchorAt(element.scrollTop)
+    this.#anchor.set(this.#window.anchorAt(element.scrollTop))
   }
 
   /** Keeps the position of this row on the screen while its height changes. */
@@ -234,7 +173,7 @@ export class ListController<T extends WindowItem> {
     if (!element || item.index < 0) return
     this.following.value = false
     this.#heldUntil = performance.now() + HOLD_MS
-    this.#anchor = this.#anchorOn(item, element.scrollTop)
+    this.#anchor.set(anchorOn(this.#window, item, element.scrollTop))
   }
 
   /** Whether a row ends above the view. */
@@ -249,28 +188,9 @@ export class ListController<T extends WindowItem> {
     return this.#element && this.#window.anchorAt(this.#element.scrollTop + 2)
   }
 
-  /**
-   * Keeps the rows below in place when a row gets smaller, until further rows fill the space, another turn starts or the width changes. At
-   * most half of the view is left empty.
-   */
-  keepHeight(): void {
-    this.#setMinHeight(this.#placedHeight)
-  }
-
-  dropHeight(): void {
-    this.#setMinHeight(undefined)
-  }
-
-  #setMinHeight(height: number | undefined): void {
-    if (height === this.#minHeight) return
-    this.#minHeight = height
-    const rows = this.#top?.parentElement
-    if (rows) rows.style.minHeight = height === undefined ? '' : `${height}px`
-  }
-
   toEnd(): void {
     this.following.value = true
-    this.#anchor = undefined
+    this.#anchor.set(undefined)
     this.layout()
   }
 
@@ -278,7 +198,7 @@ export class ListController<T extends WindowItem> {
   toItem(item: T, margin = this.#cover + 12): void {
     if (item.index < 0) return
     this.following.value = false
-    this.#anchor = { item, delta: -margin }
+    this.#anchor.set({ item, delta: -margin })
     this.layout()
   }
 
@@ -296,7 +216,7 @@ export class ListController<T extends WindowItem> {
 
   toTop(): void {
     this.following.value = false
-    this.#anchor = undefined
+    this.#anchor.set(undefined)
     if (this.#element) this.#element.scrollTop = 0
     this.layout()
   }
@@ -314,55 +234,24 @@ export class ListController<T extends WindowItem> {
   /** After each rendering: measures new rows, keeps the view in place, and mounts rows near the view. */
   layout(): void {
     const element = this.#element
-    if (!element || !this.#top || !this.#bottom) return
-    for (const row of this.#fresh) this.#measure(row, row.getBoundingClientRect().height)
-    this.#fresh.clear()
-    const { start, end } = this.#drawn
-    this.#top.style.height = `${this.#window.offsetOf(Math.min(start, this.#window.count))}px`
-    this.#bottom.style.height = `${Math.max(0, this.#window.height - this.#window.offsetOf(Math.min(end, this.#window.count)))}px`
-    const minHeight = this.#minHeight ?? 0
-    if (this.#window.height >= minHeight) this.dropHeight()
-    // otherwise nothing but the space of a long row would be in view
-    else this.#setMinHeight(Math.min(minHeight, this.#window.height + element.clientHeight / 2))
-    this.#placedHeight = this.#window.height
+    if (!element) return
+    this.rows.measureNew()
+    this.space.place(this.drawn.rows, element)
     this.#place(element)
     this.moved.value++
     this.#updateRange()
-    if (this.range.peek() === this.#drawn) return
-    this.range.value = this.#drawn
-    this.onRange?.(this.#drawn)
+    this.drawn.mounted()
   }
 
   #place(element: HTMLElement): void {
     this.#viewHeight = element.clientHeight
     const most = element.scrollHeight - this.#viewHeight
-    const anchor = this.#living()
-    const target = this.#goesAlong() ? most : anchor && this.#window.topOf(anchor)
+    const anchored = this.#anchor.top
+    const target = this.#goesAlong ? most : anchored
     if (target !== undefined && Math.abs(element.scrollTop - target) > 0.5) element.scrollTop = target
     this.#lastTop = element.scrollTop
     this.atEnd.value = most - this.#lastTop <= END_TOLERANCE
     if (this.#follows && most <= 0 && performance.now() >= this.#heldUntil) this.following.value = true
-  }
-
-  /** The anchor, which stays in place; its row may have been recreated since. */
-  #living(): Anchor<T> | undefined {
-    const anchor = this.#pressed ?? this.#anchor
-    if (!anchor || anchor.item.index >= 0) return anchor
-    const item = this.#window.items.find(one => one.key === anchor.item.key)
-    const living = item && { item, delta: anchor.delta }
-    if (!this.#pressed) this.#anchor = living
-    else if (living) this.#pressed = living
-    return living
-  }
-
-  #measure(row: Element, height: number): boolean {
-    const item = this.#rows.get(row)
-    if (!item) return false
-    if (item.measured && Math.abs(item.height - height) < 0.01) return false
-    // without a layout, all heights are 0, so the estimate is better
-    if (height === 0 && !item.measured) return false
-    this.#window.setHeight(item, height)
-    return true
   }
 
   /** Uses the sizes reported by the browser, since reading them would force a layout. */
@@ -374,67 +263,16 @@ export class ListController<T extends WindowItem> {
       const { blockSize: height = 0, inlineSize: width = 0 } = borderBoxSize[0] ?? {}
       if (target === element && width !== this.#width) {
         this.#width = width
-        this.dropHeight()
+        this.space.drop()
       }
-      if (this.#rows.has(target)) moved = this.#measure(target, height) || moved
+      if (this.rows.has(target)) moved = this.rows.measure(target, height) || moved
       else moved = true
     }
     if (moved) this.layout()
   }
 
   #updateRange(): void {
-    if (!this.#element) return
-    this.#next = this.#wanted(this.#drawn)
-    if (this.#next) this.#redraws.value++
-  }
-
-  /** The rows to mount; `undefined` if the mounted ones are sufficient. */
-  #wanted(now: Range): Range | undefined {
-    const view = this.#viewHeight || ASSUMED_HEIGHT
-    const following = this.#goesAlong()
-    const top = following ? Math.max(0, this.#window.height - view) : this.#element!.scrollTop
-    const near = (ahead: number, behind: number) =>
-      this.#upwards
-        ? this.#window.range(top - ahead, top + view + behind)
-        : this.#window.range(top - behind, top + view + ahead)
-    // while following the end, don't mount rows far above: they are measured when scrolled into view
-    const needed = following ? near(0, 0) : near(view, view / 2)
-    // draw only the visible rows at first, which is faster
-    const margin = now.end > now.start ? view / 4 : 0
-    const wanted = this.#withSelected(following ? near(margin, margin) : near(view * 1.5, view))
-    const covers = now.start <= needed.start && now.end >= needed.end
-    const tooMany = now.end - now.start > (wanted.end - wanted.start) * 2 + 8
-    if (covers && !tooMany && now.end <= this.#window.count) return undefined
-    return now.start === wanted.start && now.end === wanted.end ? undefined : wanted
-  }
-
-  /** Selected text would be lost if its rows left the page. */
-  #select(element: HTMLElement): void {
-    const selection = element.ownerDocument.getSelection()
-    const one = selection && !selection.isCollapsed ? this.#rowOf(selection.anchorNode) : undefined
-    const other = one && this.#rowOf(selection?.focusNode ?? null)
-    this.#selected = one && other && (one.index <= other.index ? [one, other] : [other, one])
-  }
-
-  /** The row with the focus. */
-  get focusedRow(): T | undefined {
-    return this.#rowOf(this.#element?.ownerDocument.activeElement ?? null)
-  }
-
-  #rowOf(node: Node | null): T | undefined {
-    for (let at = node; at && at !== this.#element; at = at.parentNode) {
-      const row = this.#rows.get(at as Element)
-      if (row) return row
-    }
-    return undefined
-  }
-
-  #withSelected(range: Range): Range {
-    const [first, last] = this.#selected ?? []
-    if (!first || !last || first.index < 0 || last.index < 0) return range
-    const start = Math.min(range.start, first.index)
-    const end = Math.max(range.end, last.index + 1)
-    return end - start > Math.max(MAX_SELECTED, range.end - range.start) ? range : { start, end }
+    if (this.#element) this.drawn.update(this.#view)
   }
 }
 

@@ -119,7 +119,7 @@ interface ListRowProps<T extends WindowItem> {
 function ListRow<T extends WindowItem>(props: ListRowProps<T>) {
   const { item, controller, class: className, context, renderRow } = props
   const element = useRef<HTMLDivElement>(null)
-  useLayoutEffect(() => controller.mount(element.current!, item), [controller, item])
+  useLayoutEffect(() => controller.rows.mount(element.current!, item), [controller, item])
   return (
     <div ref={element} class={className} data-vscode-context={context}>
       {renderRow(item)}

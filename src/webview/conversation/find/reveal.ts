@@ -65,7 +65,7 @@ async function revealIn(
   if (!element || !isWanted()) return
   const match = await matchAt(context, highlights, slot, element, pattern, target.occurrence, isWanted)
   if (!match || !isWanted()) return
-  highlights.setCurrent({ ...match, row: () => context.list.elementOf(target.row.key) })
+  highlights.setCurrent({ ...match, row: () => context.list.rows.elementOf(target.row.key) })
   scrollTo(context, target.row, match.range)
 }
 
@@ -121,7 +121,7 @@ async function mounted(
   isWanted: () => boolean,
 ): Promise<HTMLElement | undefined> {
   for (let tries = 0; tries < MAX_FRAMES && isWanted(); tries++) {
-    const element = context.list.elementOf(key)
+    const element = context.list.rows.elementOf(key)
     if (element?.isConnected) return element
     await frame()
   }
@@ -258,7 +258,7 @@ function scrollTo(context: FindContext, row: Row, range: Range): void {
   const view = list.getBoundingClientRect()
   const at = range.getBoundingClientRect()
   if (at.top >= view.top && at.bottom <= view.bottom) return
-  const element = context.list.elementOf(row.key)
+  const element = context.list.rows.elementOf(row.key)
   if (!element) return
   context.list.toItem(row, view.height / 3 - (at.top - element.getBoundingClientRect().top))
 }

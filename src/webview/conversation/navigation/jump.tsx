@@ -80,9 +80,9 @@ function useInSight(row: Row): boolean {
   const { list } = useApp()
   const [inSight, setInSight] = useState(false)
   // its element is added to and removed from the page
-  const { start, end } = list.range.value
+  const { start, end } = list.drawn.range.value
   useEffect(() => {
-    const element = list.elementOf(row.key)
+    const element = list.rows.elementOf(row.key)
     if (!element) {
       setInSight(false)
       return

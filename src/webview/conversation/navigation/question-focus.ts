@@ -50,8 +50,8 @@ export function useQuestionFocus(): void {
       }
       const isIdle = store.part('activity').value === 'idle'
       const isNew = now.key !== before.key || (now.start !== undefined && now.start !== before.start)
-      if (isNew || (isIdle && list.fits)) list.dropHeight()
-      else if (now.waiting < before.waiting) list.keepHeight()
+      if (isNew || (isIdle && list.fits)) list.space.drop()
+      else if (now.waiting < before.waiting) list.space.keep()
       before = now
     })
   }, [store, list])
@@ -97,7 +97,7 @@ function bringIntoView({ store, list }: App, id: string): boolean {
   const index = store.slot(id)?.index
   const row = index === undefined ? undefined : store.rows.rowsOf(index)[0]
   if (!row) return false
-  const box = list.elementOf(row.key)?.getBoundingClientRect()
+  const box = list.rows.elementOf(row.key)?.getBoundingClientRect()
   const view = document.querySelector('.transcript')?.getBoundingClientRect()
   // without a layout, heights are 0
   const inView = box && view && (box.height === 0 || (box.top >= view.top && box.bottom <= view.bottom + 1))

@@ -47,7 +47,7 @@ describe('a selection in a long list', () => {
       const element = document.createElement('div')
       element.textContent = `row ${index}`
       by('content').append(element)
-      list.mount(element, rows.items[index]!)
+      list.rows.mount(element, rows.items[index]!)
     }
     const { firstChild, lastChild } = by('content')
     document.getSelection()!.setBaseAndExtent(firstChild!.firstChild!, 0, lastChild!.firstChild!, 3)

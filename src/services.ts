@@ -7,7 +7,6 @@ import { loadOnce } from './common/async.ts'
 import { type Disposable, DisposableStore } from './common/disposable.ts'
 import { messageOf } from './common/errors.ts'
 import { PathRules } from './editor/path-rules.ts'
-import { followUserEdits } from './workbench/changes/user-edits.ts'
 import { configureTexts, createPlatform, type PlatformOptions } from './workbench/platform.ts'
 import { createViewEntries } from './workbench/webviews/panels.ts'
 import { createWorkbenchServices } from './workbench/workbench-services.ts'
@@ -29,7 +28,6 @@ export function createServices(options: PlatformOptions) {
   const app = createAppServices(carried, own)
   const editor = carryBack(createEditorServices(carried, app, own))
   const shown = createWorkbenchServices(platform, editor, own)
-  own.add(followUserEdits(app.tracker))
 
   const terminalAgents = loadOnce(async () => {
     const created = own.add(new DisposableStore())

@@ -7,8 +7,8 @@ import type { Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import type { SettingValue } from '../common/settings.ts'
-import type { FilesShared } from '../editor/files/files.ts'
-import type { ProtectedFiles } from '../editor/protected-files.ts'
+import type { EditorDocuments } from '../editor/files/open-documents.ts'
+import type { Encodings } from '../editor/files/text-files.ts'
 import type { McpFileLocations } from '../mcp/mcp-files.ts'
 import type { SecretStore } from '../mcp/secret-store.ts'
 import type { NativeElicitation } from '../sessions/ports.ts'
@@ -47,12 +47,12 @@ export interface Platform {
   settingsFolders: string[]
   /** Where the editor's files with MCP servers are, besides the workspace folders. */
   mcpLocations: Omit<McpFileLocations, 'folders'>
-  /** Creates the objects for reading and writing files that all sessions of this window share. */
-  createFiles(protectedFiles: ProtectedFiles): FilesShared
+  documents: EditorDocuments
+  encodings: Encodings
+  /** Reports the paths of files that are created, changed or deleted on disk, as far as the editor knows. */
+  followFiles(changed: (path: string) => void): Disposable
   /** The user saved, created, renamed or deleted a file or folder in the editor: its real path. */
   onDidSaveFile: Event<string>
-  /** A file may have got unsaved changes, or has none anymore. */
-  onDidChangeUnsaved: Event<void>
   /** Moves a file to the trash; rejects if there is none. */
   trash(file: string): Promise<void>
   nativeElicitation: NativeElicitation

@@ -49,7 +49,7 @@ export function createSessionWindow(
   const composer = composerServices(storage, conversations, own)
   /** resolves when this window has taken over the turns of an earlier one */
   const agentsBack = deferred()
-  const { files, tracker } = createChangeServices(platform, protectedFiles, own, agentsBack.promise, process)
+  const changes = createChangeServices(platform, protectedFiles, own, agentsBack.promise, process)
   storeGitFoldersIn(gitFolderStore(storage, log))
   const views = viewStore(storage, log)
   const editorTools = own.add(
@@ -69,7 +69,8 @@ export function createSessionWindow(
     ...agentServices,
     ...composer,
     settings,
-    ...{ agentsBack, editorTools, files, tracker, views },
+    ...changes,
+    ...{ agentsBack, editorTools, views },
     workspace: platform.workspaceIdentity,
     /** The content of what prompts refer to. */
     sources: workbench.context.sources,

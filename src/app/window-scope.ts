@@ -32,8 +32,7 @@ export function createWindowScope(
 ) {
   const { workbench, storage } = platform
   const { dialogs } = workbench
-  const { agents, comparisons, drafts, files, installs, manager, secrets, tracker } = served
-  const { documents } = files
+  const { agents, comparisons, documents, drafts, installs, manager, secrets, tracker } = served
   const pageFocus = own.add(new PageFocus(workbench))
   const decisions = new Decisions(workbench, manager)
   const follow = own.add(new FollowAgent(storage.workspace, workbench)).follow(manager, surfaces)
@@ -50,7 +49,7 @@ export function createWindowScope(
       ...{ manager, indicators },
       starting: () => comparisons.starting(),
       used: () => [...workbench.folders.map(folder => folder.path), ...documents.unsaved()],
-      onDidChangeUsed: platform.onDidChangeUnsaved,
+      onDidChangeUsed: documents.onDidChangeUnsaved,
       show: open => void surfaces.reveal(open),
       redact: text => secrets.redact(text),
     }),

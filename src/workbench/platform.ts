@@ -12,8 +12,7 @@ import { signInTerminal } from './agents/sign-in-terminal.ts'
 import type { ChangeEditors } from './changes/change-editors.ts'
 import { VsCodeComments } from './comments/comment-threads.ts'
 import { Diffs, Proposals } from './editor/diffs.ts'
-import { onDidSaveFile, trashFile, vscodeFiles } from './editor/files.ts'
-import { onDidChangeUnsaved } from './editor/other-editors.ts'
+import { onDidSaveFile, trashFile, VsCodeDocuments, vscodeEncodings, watchFiles } from './editor/files.ts'
 import { MentionSearch } from './mentions/search.ts'
 import { storePickedIn } from './mentions/sources.ts'
 import { NativePrompts } from './native-elicitation.ts'
@@ -89,9 +88,10 @@ export function createPlatform(
     workspaceIdentity: workspaceIdentity(),
     settingsFolders: settingsFolders(context),
     mcpLocations: mcpLocations(context),
-    createFiles: protectedFiles => vscodeFiles(log, protectedFiles),
+    documents: new VsCodeDocuments(),
+    encodings: vscodeEncodings,
+    followFiles: watchFiles,
     onDidSaveFile,
-    onDidChangeUnsaved,
     trash: trashFile,
     nativeElicitation: new NativePrompts(),
     signInTerminal,

@@ -86,7 +86,7 @@ export function charactersOf(encoding: string): string {
 
 /** The editor's encodings in plain Node: all with one byte or two bytes for each character. */
 export const legacyEncodings: Encodings = {
-  configured: () => undefined,
+  configured: async () => undefined,
   decode: async (bytes, encoding) => decodeLegacy(bytes, encoding),
   encode: async (text, encoding) => encodeLegacy(text, encoding),
 }

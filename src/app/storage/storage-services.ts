@@ -1,11 +1,16 @@
 import path from 'node:path'
 import { ChangeTracker } from '../../changes/change-tracker.ts'
+import { followDocuments } from '../../changes/documents/follow-documents.ts'
 import type { CheckpointLimits } from '../../changes/model/checkpoints.ts'
 import { storeCompiledCode } from '../../common/compiled-code.ts'
 import { type DisposableStore, toDisposable } from '../../common/disposable.ts'
 import { protectFolders } from '../../common/private-files.ts'
 import { sessionKey, sessionOfKey } from '../../common/session-key.ts'
 import { removeUnfinishedFiles } from '../../common/unfinished-files.ts'
+import { disk } from '../../editor/files/file-system.ts'
+import { filesShared } from '../../editor/files/files.ts'
+import { OpenDocuments } from '../../editor/files/open-documents.ts'
+import { PathRules } from '../../editor/path-rules.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
 import { ChangesStore } from '../../history/changes-store.ts'
 import { ConversationStorage } from '../../history/conversation-storage.ts'
@@ -113,7 +118,7 @@ export function createStorageServices(platform: ProcessPlatform, own: Disposable
 
 /** Reads and writes of files for agents, and what agents changed; see `TrackerOptions` for `agentsBack`. */
 export function createChangeServices(
-  { workbench, storage, log, createFiles, trash }: Platform,
+  { workbench, storage, log, trash, ...editor }: Platform,
   protectedFiles: ProtectedFiles,
   own: DisposableStore,
   agentsBack: Promise<void>,
@@ -122,7 +127,15 @@ export function createChangeServices(
     records,
   }: { conversations: ConversationStorage; records: LocalSessions },
 ) {
-  const files = createFiles(protectedFiles)
+  const rules = new PathRules()
+  const documents = own.add(new OpenDocuments(editor.documents, rules))
+  const files = filesShared({
+    ...{ documents, rules, protectedFiles, log },
+    fileSystem: disk,
+    encodings: editor.encodings,
+    watch: changed => editor.followFiles(changed),
+    folders: () => workbench.folders.map(({ path }) => path),
+  })
   const folder = path.join(storage.workspaceFolder ?? storage.globalFolder, 'changes')
   const workspace = path.relative(storage.globalFolder, folder)
   const tracker = own.add(
@@ -136,7 +149,8 @@ export function createChangeServices(
       agentsBack,
     }),
   )
-  return { files, tracker }
+  own.add(followDocuments(documents, tracker))
+  return { documents, files, tracker }
 }
 
 function checkpointLimits(window: WindowState): CheckpointLimits {

@@ -17,25 +17,26 @@ import {
 /** The editor's encodings, by VS Code's names (`windows1252`, `shiftjis`, …). */
 export interface Encodings {
   /** The encoding configured for the file, if it isn't UTF-8. */
-  configured(path: string): string | undefined
+  configured(path: string): Promise<string | undefined>
   decode(bytes: Uint8Array, encoding: string): Promise<string>
   encode(text: string, encoding: string): Promise<Uint8Array>
 }
 
 /** Used without an editor: UTF-8, and UTF-16 with a byte order mark. */
 export const unicodeOnly: Encodings = {
-  configured: () => undefined,
+  configured: async () => undefined,
   decode: async (_bytes, encoding) => Promise.reject(new Error(`The encoding ${encoding} isn't supported.`)),
   encode: async (_text, encoding) => Promise.reject(new Error(`The encoding ${encoding} isn't supported.`)),
 }
 
-/** `encoding`: the known encoding of the file, such as its document's. */
+/** `known`: the encoding of the file, such as its document's. */
 export async function decodeFile(
   bytes: Uint8Array,
   path: string,
   encodings: Encodings,
-  encoding: string | undefined = encodings.configured(path),
+  known?: string,
 ): Promise<DecodedText<string> | NoText> {
+  const encoding = known ?? (await encodings.configured(path))
   if (encoding !== undefined && !isUtf8Name(encoding) && !byteOrderMark(bytes)) {
     const text = await encodings.decode(bytes, encoding).catch(() => undefined)
     // Only if decoding is lossless: otherwise the setting is wrong for this file, and writing would damage it.
@@ -53,7 +54,7 @@ export async function encodeFile(
   encodings: Encodings,
   there: Pick<DecodedText<string>, 'encoding' | 'bom'> | undefined,
 ): Promise<Uint8Array> {
-  const encoding = there?.encoding ?? encodings.configured(path) ?? 'utf8'
+  const encoding = there?.encoding ?? (await encodings.configured(path)) ?? 'utf8'
   if (encoding === 'utf8bom') return encodeText(text, 'utf8', true)
   if (encoding === 'utf8') return encodeText(text, 'utf8', there?.bom ?? false)
   if ((encoding === 'utf16le' || encoding === 'utf16be') && (there?.bom ?? true)) {

@@ -32,7 +32,7 @@ export interface SessionTerminalsOptions {
   /** the base environment of commands */
   env: () => Promise<Readonly<Record<string, string>>>
   /** the encoding of output that isn't UTF-8, if the user configured one */
-  encoding?: () => string | undefined
+  encoding?: () => Promise<string | undefined>
   /** ends running commands if this process dies without having done so */
   guard?: ProcessGuard
   run?: RunCommand
@@ -121,7 +121,7 @@ export class SessionTerminals implements Disposable {
     const early: string[] = []
     let started = false
     const events = this.#eventsOf(terminal)
-    const env = await this.#environment(request.env)
+    const [env, encoding] = await Promise.all([this.#environment(request.env), this.#options.encoding?.()])
     // the session may have ended while the login shell ran
     if (this.#ended) throw new Error('The session has ended.')
     const running = await this.#run(
@@ -131,7 +131,7 @@ export class SessionTerminals implements Disposable {
         cwd,
         env,
         guard: this.#options.guard,
-        encoding: this.#options.encoding?.(),
+        encoding,
         terminal: info,
       },
       { ...events, onOutput: text => (started ? events.onOutput(text) : early.push(text)) },

@@ -1,34 +1,15 @@
 import { realpath } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import * as vscode from 'vscode'
 import { type Disposable, DisposableStore } from '../../common/disposable.ts'
 import type { Event } from '../../common/event.ts'
-import type { Logger } from '../../common/logger.ts'
-import type { Documents, OpenDocument } from '../../editor/files/documents.ts'
-import { disk } from '../../editor/files/file-system.ts'
-import { type FilesShared, filesShared } from '../../editor/files/files.ts'
+import type { DocumentEdit, DocumentEvent, EditorDocuments } from '../../editor/files/open-documents.ts'
 import type { Encodings } from '../../editor/files/text-files.ts'
-import { PathRules } from '../../editor/path-rules.ts'
-import type { ProtectedFiles } from '../../editor/protected-files.ts'
 import { pathOnDisk } from '../path-on-disk.ts'
-import { localFolders } from '../settings.ts'
 import { onDidSaveElsewhere, unsavedElsewhere } from './other-editors.ts'
 
-/** The objects for reading and writing files that all sessions of this window share. */
-export function vscodeFiles(log: Logger, protectedFiles: ProtectedFiles): FilesShared {
-  const rules = new PathRules()
-  return filesShared({
-    documents: new VscodeDocuments(rules),
-    fileSystem: disk,
-    encodings: vscodeEncodings,
-    rules,
-    protectedFiles,
-    log,
-    watch: watchFiles,
-    folders: () => localFolders().map(({ path }) => path),
-  })
-}
-
-function watchFiles(changed: (path: string) => void): Disposable {
+/** Reports the paths of files that are created, changed or deleted on disk. */
+export function watchFiles(changed: (path: string) => void): Disposable {
   const own = new DisposableStore()
   const watcher = own.add(vscode.workspace.createFileSystemWatcher('**/*'))
   const tell = (uri: vscode.Uri) => changed(pathOnDisk(uri))
@@ -58,79 +39,130 @@ export const onDidSaveFile: Event<string> = listener => {
   return own
 }
 
-/** The editor's open documents of files on disk. */
-export class VscodeDocuments implements Documents {
-  readonly #rules: PathRules
+/** VS Code's documents of files on disk. */
+export class VsCodeDocuments implements EditorDocuments {
+  readonly #open = new Map<number, vscode.TextDocument>()
+  #lastId = 0
 
-  constructor(rules: PathRules) {
-    this.#rules = rules
-  }
-
-  find(paths: readonly string[]): OpenDocument | undefined {
-    const keys = new Set(paths.map(path => this.#rules.key(path)))
-    // A file may be open under two spellings of its path: prefer the document with unsaved changes.
-    let found: vscode.TextDocument | undefined
-    for (const document of vscode.workspace.textDocuments) {
-      if (document.uri.scheme !== 'file' || document.isClosed) continue
-      if (!keys.has(this.#rules.key(pathOnDisk(document.uri)))) continue
-      if (!found || (isUnsaved(document) && !isUnsaved(found))) found = document
+  follow(listener: (event: DocumentEvent) => void): Disposable {
+    const own = new DisposableStore()
+    const { tabGroups } = vscode.window
+    /** by document, what was reported last */
+    const reported = new Map<vscode.TextDocument, { id: number; isDirty: boolean; lineEnd: string }>()
+    const stateOf = (document: vscode.TextDocument, id: number) => {
+      const { version, encoding } = document
+      const state = { version, isDirty: isUnsaved(document), lineEnd: lineEndOf(document), encoding }
+      reported.set(document, { id, ...state })
+      return { id, ...state }
     }
-    return found && openDocument(found)
+    const opened = (document: vscode.TextDocument) => {
+      const { uri } = document
+      // also reported when the language of an open document changes
+      if (uri.scheme !== 'file' || document.isClosed || reported.has(document)) return
+      const state = stateOf(document, ++this.#lastId)
+      this.#open.set(state.id, document)
+      listener({ type: 'opened', path: pathOnDisk(uri), text: document.getText(), ...state })
+    }
+    const changed = ({ document, contentChanges }: vscode.TextDocumentChangeEvent) => {
+      const before = reported.get(document)
+      if (!before) return opened(document)
+      const state = stateOf(document, before.id)
+      const edits = contentChanges.map(({ rangeOffset: start, rangeLength, text }) => {
+        return { start, end: start + rangeLength, text }
+      })
+      const isOther = state.lineEnd !== before.lineEnd
+      listener({ type: 'changed', edits, ...(isOther && { text: document.getText() }), ...state })
+    }
+    const saved = (document: vscode.TextDocument) => {
+      const before = reported.get(document)
+      if (!before) return
+      const { id, isDirty } = stateOf(document, before.id)
+      listener({ type: 'saved', id, isDirty })
+    }
+    const closed = (document: vscode.TextDocument) => {
+      const before = reported.get(document)
+      if (!before || !document.isClosed) return
+      reported.delete(document)
+      this.#open.delete(before.id)
+      listener({ type: 'closed', id: before.id })
+    }
+    let elsewhere: readonly string[] = []
+    const tabsChanged = () => {
+      const tabs = dirtyTabs()
+      for (const [document, before] of reported) {
+        const isDirty = isUnsaved(document, tabs)
+        if (isDirty === before.isDirty) continue
+        before.isDirty = isDirty
+        listener({ type: 'dirty', id: before.id, isDirty })
+      }
+      const paths = unsavedElsewhere()
+      if (isDeepStrictEqual(paths, elsewhere)) return
+      elsewhere = paths
+      listener({ type: 'unsaved-elsewhere', paths })
+    }
+    const { workspace } = vscode
+    for (const document of workspace.textDocuments) opened(document)
+    tabsChanged()
+    own.add(workspace.onDidOpenTextDocument(opened))
+    own.add(workspace.onDidChangeTextDocument(changed))
+    own.add(workspace.onDidSaveTextDocument(saved))
+    own.add(workspace.onDidCloseTextDocument(closed))
+    own.add(tabGroups.onDidChangeTabs(tabsChanged))
+    own.add(tabGroups.onDidChangeTabGroups(tabsChanged))
+    own.add(onDidSaveElsewhere(path => listener({ type: 'saved-elsewhere', path })))
+    const renames = (type: 'renaming' | 'renamed') => (event: vscode.FileRenameEvent) => {
+      const files = event.files.flatMap(({ oldUri, newUri }) =>
+        oldUri.scheme === 'file' ? { from: pathOnDisk(oldUri), to: pathOnDisk(newUri) } : [],
+      )
+      listener({ type, files })
+    }
+    own.add(workspace.onWillRenameFiles(renames('renaming')))
+    own.add(workspace.onDidRenameFiles(renames('renamed')))
+    return own
   }
 
-  isUnsavedElsewhere(paths: readonly string[]): boolean {
-    const keys = new Set(paths.map(path => this.#rules.key(path)))
-    return unsavedElsewhere().some(path => keys.has(this.#rules.key(path)))
+  async edit(id: number, version: number, { start, end, text }: DocumentEdit): Promise<boolean> {
+    const document = this.#open.get(id)
+    if (document?.version !== version) return false
+    const change = new vscode.WorkspaceEdit()
+    change.replace(document.uri, new vscode.Range(document.positionAt(start), document.positionAt(end)), text)
+    return vscode.workspace.applyEdit(change)
   }
 
-  unsaved(): string[] {
-    const documents = vscode.workspace.textDocuments.filter(
-      one => one.uri.scheme === 'file' && isUnsaved(one),
-    )
-    return [...documents.map(({ uri }) => pathOnDisk(uri)), ...unsavedElsewhere()]
+  async save(id: number): Promise<boolean> {
+    const document = this.#open.get(id)
+    // VS Code rejects the save of a closed document
+    return document !== undefined && !document.isClosed && document.save()
   }
+}
+
+function lineEndOf({ eol }: vscode.TextDocument): '\n' | '\r\n' {
+  return eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n'
 }
 
 /**
  * Whether a document has unsaved changes. Text that the user types while VS Code saves the document isn't saved, but VS
  * Code then reports to extensions that the document has no unsaved changes. The document's tabs know better.
  */
-export function isUnsaved(document: vscode.TextDocument): boolean {
-  if (document.isDirty) return true
-  const address = document.uri.toString()
-  return vscode.window.tabGroups.all.some(({ tabs }) =>
-    tabs.some(({ isDirty, input }) => {
-      if (!isDirty) return false
-      if (input instanceof vscode.TabInputText) return input.uri.toString() === address
-      return input instanceof vscode.TabInputTextDiff && input.modified.toString() === address
+export function isUnsaved(document: vscode.TextDocument, tabs = dirtyTabs()): boolean {
+  return document.isDirty || tabs.has(document.uri.toString())
+}
+
+/** The addresses of the documents whose tabs show unsaved changes. */
+function dirtyTabs(): Set<string> {
+  const tabs = vscode.window.tabGroups.all.flatMap(group => group.tabs)
+  return new Set(
+    tabs.flatMap(({ isDirty, input }) => {
+      if (!isDirty) return []
+      if (input instanceof vscode.TabInputText) return input.uri.toString()
+      return input instanceof vscode.TabInputTextDiff ? input.modified.toString() : []
     }),
   )
 }
 
-function openDocument(document: vscode.TextDocument): OpenDocument {
-  return {
-    text: () => document.getText(),
-    isDirty: () => isUnsaved(document),
-    isClosed: () => document.isClosed,
-    encoding: document.encoding,
-    lineEnd: document.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n',
-    async replace({ start, end, text }, expected) {
-      if (document.isClosed || document.getText() !== expected) return false
-      const change = new vscode.WorkspaceEdit()
-      const range = new vscode.Range(document.positionAt(start), document.positionAt(end))
-      change.replace(document.uri, range, text)
-      return vscode.workspace.applyEdit(change)
-    },
-    async save() {
-      // VS Code rejects the save of a closed document
-      return !document.isClosed && document.save()
-    },
-  }
-}
-
 /** The encodings that VS Code reads and writes, as `files.encoding` sets them. */
 export const vscodeEncodings: Encodings = {
-  configured(path) {
+  async configured(path) {
     const encoding = vscode.workspace.getConfiguration('files', vscode.Uri.file(path)).get('encoding')
     return typeof encoding === 'string' && encoding !== 'utf8' ? encoding : undefined
   },

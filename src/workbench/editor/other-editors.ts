@@ -23,10 +23,6 @@ function fileOf({ input }: vscode.Tab): string | undefined {
   return isOther && input.uri.scheme === 'file' ? pathOnDisk(input.uri) : undefined
 }
 
-/** A file may have got unsaved changes, or has none anymore: its tab shows that in every kind of editor. */
-export const onDidChangeUnsaved: Event<void> = listener =>
-  vscode.window.tabGroups.onDidChangeTabs(() => listener())
-
 /** The user saved a file in a notebook or a custom editor: its path. */
 export const onDidSaveElsewhere: Event<string> = listener => {
   const own = new DisposableStore()

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import * as vscode from 'vscode'
 import { disk } from '../../../src/editor/files/file-system.ts'
 import { filesShared, SessionFiles } from '../../../src/editor/files/files.ts'
+import { OpenDocuments } from '../../../src/editor/files/open-documents.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
-import { VscodeDocuments, vscodeEncodings } from '../../../src/workbench/editor/files.ts'
+import { VsCodeDocuments, vscodeEncodings } from '../../../src/workbench/editor/files.ts'
 import { waitFor } from '../../host/wait-for.ts'
 import { documentsContract } from '../../support/contracts/documents.ts'
 import { useTemporaryFolder } from './temporary-folder.ts'
@@ -15,7 +16,7 @@ describe('files that are open in the editor', () => {
   const file = () => join(folder(), 'a.txt')
   const onDisk = () => readFileSync(file(), 'utf8')
   const shared = filesShared({
-    documents: new VscodeDocuments(new PathRules()),
+    documents: new OpenDocuments(new VsCodeDocuments(), new PathRules()),
     fileSystem: disk,
     encodings: vscodeEncodings,
   })
@@ -146,7 +147,7 @@ describe('files that are open in the editor', () => {
 
   it('have unsaved changes if the user types while they are saved', async () => {
     const { document } = await open('one\n'.repeat(100_000))
-    const documents = new VscodeDocuments(new PathRules())
+    const documents = new OpenDocuments(new VsCodeDocuments(), new PathRules())
     const found = documents.find([file()])
     assert.ok(found)
     // the text has to reach the editor while it writes the file, which takes it some time
@@ -235,7 +236,7 @@ describe("the editor's documents", () => {
   }
 
   documentsContract(useTemporaryFolder(), () => ({
-    documents: new VscodeDocuments(new PathRules()),
+    documents: new OpenDocuments(new VsCodeDocuments(), new PathRules()),
     // not with `openTextDocument`, which keeps a document open for minutes after its editor was closed
     open: async path => {
       await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(path))

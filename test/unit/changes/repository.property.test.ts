@@ -108,7 +108,7 @@ class World {
   }
 
   open(): void {
-    const encodings = { ...legacyEncodings, configured: () => this.#encoding }
+    const encodings = { ...legacyEncodings, configured: async () => this.#encoding }
     const files = filesShared({ documents: noDocuments, fileSystem: disk, encodings })
     this.store = new ChangesOnDisk(this.storage)
     const trash = (path: string) => disk.remove(path)

@@ -1,8 +1,15 @@
-import type { OpenDocument } from '../../../src/editor/files/documents.ts'
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { OpenDocuments } from '../../../src/editor/files/open-documents.ts'
+import { PathRules } from '../../../src/editor/path-rules.ts'
+import type * as Files from '../../../src/workbench/editor/files.ts'
 import { documentsContract, type EditorUnderTest } from '../../support/contracts/documents.ts'
 import { FakeEditor } from '../../support/fake-editor.ts'
-import { Documents, type TextDocument } from '../../support/page/editor/documents.ts'
-import { EndOfLine, Range, TextEdit } from '../../support/page/editor/values.ts'
+import { copied } from '../../support/page/editor/copied.ts'
+import { Documents } from '../../support/page/editor/documents.ts'
+import { EndOfLine, EventEmitter, Range, WorkspaceEdit } from '../../support/page/editor/values.ts'
+import { loadWithFakeVsCode } from '../app/load-in-workbench.ts'
 import { useTemporaryFolder } from '../editor/temporary-folder.ts'
 
 // VS Code's own documents are tested with the same contract in `test/integration/editor/documents.test.ts`.
@@ -20,45 +27,107 @@ describe('the documents of the fake editor', () => {
   })
 })
 
-describe("the documents of the page lane's editor", () => {
-  documentsContract(useTemporaryFolder(), (): EditorUnderTest => {
+describe("copies of the documents of the page lane's editor", () => {
+  const folder = useTemporaryFolder()
+  class TabInputText {
+    readonly uri: unknown
+    constructor(uri: unknown) {
+      this.uri = uri
+    }
+  }
+  const others = { TabInputTextDiff: class {}, TabInputNotebook: class {}, TabInputCustom: class {} }
+  const values = { EndOfLine, Range, WorkspaceEdit, TabInputText, ...others }
+  const vscode: Record<string, unknown> = { ...values, workspace: {}, window: {} }
+  let files: typeof Files
+  before(async () => {
+    files = await loadWithFakeVsCode<typeof Files>('workbench/editor/files.ts', vscode)
+  })
+
+  function editor() {
     const documents = new Documents()
-    const at = (path: string) => documents.all.find(({ uri }) => uri.fsPath === path)
-    return {
-      documents: {
-        find(paths) {
-          const document = documents.all.find(({ uri }) => paths.includes(uri.fsPath))
-          return document && asOpenDocument(document)
+    const none = () => ({ dispose() {} })
+    const tabs = new EventEmitter<{ opened: unknown[]; changed: unknown[]; closed: unknown[] }>()
+    const shown: unknown[] = []
+    Object.assign(vscode, {
+      workspace: {
+        get textDocuments() {
+          return documents.all
         },
-        isUnsavedElsewhere: () => false,
-        unsaved: () => [],
+        onDidOpenTextDocument: documents.opened.event,
+        onDidChangeTextDocument: documents.didChange.event,
+        onDidSaveTextDocument: documents.didSave.event,
+        onDidCloseTextDocument: documents.closed.event,
+        ...{ onDidSaveNotebookDocument: none, onWillRenameFiles: none, onDidRenameFiles: none },
+        applyEdit: (edit: WorkspaceEdit) => documents.applyEdit(edit),
       },
+      window: {
+        tabGroups: { all: [{ tabs: shown }], onDidChangeTabs: tabs.event, onDidChangeTabGroups: none },
+      },
+    })
+    const port = copied({ documents: new files.VsCodeDocuments() }).documents
+    const copies = new OpenDocuments(port, new PathRules())
+    const at = (path: string) => documents.all.find(({ uri }) => uri.fsPath === path)!
+    const showTab = (path: string, isDirty: boolean) => {
+      shown.splice(0, shown.length, { isDirty, input: new TabInputText(at(path).uri) })
+      tabs.fire({ opened: [], changed: [], closed: [] })
+    }
+    return { documents, copies, at, showTab }
+  }
+
+  documentsContract(folder, (): EditorUnderTest => {
+    const { documents, copies, at } = editor()
+    return {
+      documents: copies,
       open: async path => void (await documents.open(path)),
-      type: async (path, text) => at(path)?.type(text),
-      undo: async path => at(path)?.undo(),
-      close: async path => {
-        const document = at(path)
-        if (document) documents.close(document)
-      },
+      type: async (path, text) => at(path).type(text),
+      undo: async path => at(path).undo(),
+      close: async path => documents.close(at(path)),
       notice: path => documents.notice(path),
     }
   })
-})
 
-/** As the extension does it with VS Code's. */
-function asOpenDocument(document: TextDocument): OpenDocument {
-  return {
-    text: () => document.getText(),
-    isDirty: () => document.isDirty,
-    isClosed: () => document.isClosed,
-    encoding: document.encoding,
-    lineEnd: document.eol === EndOfLine.CRLF ? '\r\n' : '\n',
-    async replace({ start, end, text }, expected) {
-      if (document.isClosed || document.getText() !== expected) return false
-      const range = new Range(document.positionAt(start), document.positionAt(end))
-      document.apply([new TextEdit(range, text)])
-      return true
-    },
-    save: async () => !document.isClosed && document.save(),
-  }
-}
+  it('follow edits in several places, and other line ends', async () => {
+    const { documents, copies, at } = editor()
+    const path = join(folder(), 'a.txt')
+    writeFileSync(path, 'one\r\ntwo\r\nthree\r\n')
+    await documents.open(path)
+    const document = at(path)
+    document.apply([
+      { range: new Range(0, 0, 0, 3), newText: '1\n1' },
+      { range: new Range(2, 0, 2, 5), newText: '' },
+    ])
+    assert.equal(copies.find([path])?.text(), '1\r\n1\r\ntwo\r\n\r\n')
+    assert.equal(copies.find([path])?.text(), document.getText())
+    document.eol = EndOfLine.LF
+    document.type('1\n2\n')
+    assert.equal(copies.find([path])?.lineEnd, '\n')
+    assert.equal(copies.find([path])?.text(), document.getText())
+  })
+
+  it('edit nothing in a text that the copy has missed', async () => {
+    const { documents, copies, at } = editor()
+    const path = join(folder(), 'a.txt')
+    writeFileSync(path, 'one\n')
+    await documents.open(path)
+    at(path).version++
+    assert.equal(await copies.find([path])?.replace({ start: 0, end: 3, text: 'two' }, 'one\n'), false)
+    assert.equal(at(path).getText(), 'one\n')
+  })
+
+  it('have unsaved changes as long as a tab shows them, and say when that changes', async () => {
+    const { documents, copies, at, showTab } = editor()
+    const path = join(folder(), 'a.txt')
+    writeFileSync(path, 'one\n')
+    await documents.open(path)
+    const told: string[][] = []
+    copies.onDidChangeUnsaved(() => told.push(copies.unsaved()))
+    showTab(path, true)
+    assert.equal(copies.find([path])?.isDirty(), true)
+    showTab(path, false)
+    at(path).type('two\n')
+    at(path).type('three\n')
+    assert.ok(await copies.find([path])?.save())
+    assert.equal(readFileSync(path, 'utf8'), 'three\n')
+    assert.deepEqual(told, [[path], [], [path], []])
+  })
+})

@@ -143,9 +143,10 @@ export class TextDocument {
   undo(): void {
     const version = this.#undo.pop()
     if (!version) return
+    const change = this.#changeTo(version.text)
     this.#now = version
     this.version++
-    this.#documents.changed(this, [])
+    this.#documents.changed(this, [change])
   }
 
   /** Reads the file again if it's another and nothing is unsaved. */
@@ -155,7 +156,7 @@ export class TextDocument {
     if (content === this.#base) return
     this.#base = content
     const text = this.#normal(content)
-    this.#become(text, [changeOf(this.#now.text, text)])
+    this.#become(text, [this.#changeTo(text)])
     this.#saved = this.#now
     this.#documents.changed(this, [])
   }
@@ -181,6 +182,12 @@ export class TextDocument {
     this.#now = { text }
     this.version++
     this.#documents.changed(this, changes)
+  }
+
+  #changeTo(text: string) {
+    const change = changeOf(this.#now.text, text)
+    const rangeOffset = this.offsetAt(change.range.start)
+    return { ...change, rangeOffset, rangeLength: this.offsetAt(change.range.end) - rangeOffset }
   }
 
   #lines(): string[] {

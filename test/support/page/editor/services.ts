@@ -14,10 +14,12 @@ export const createServices: typeof create = given =>
     ...given,
     carryBack: services => copied(services),
     carry(platform) {
-      const { externalUrl, nativeElicitation, ruleSettings, secretStore, signInTerminal, trash } = platform
+      const { documents, encodings, externalUrl, followFiles, nativeElicitation } = platform
+      const { ruleSettings, secretStore, signInTerminal, trash } = platform
       return {
         ...platform,
-        ...copied({ externalUrl, nativeElicitation, ruleSettings, secretStore, signInTerminal, trash }),
+        ...copied({ documents, encodings, externalUrl, followFiles, nativeElicitation }),
+        ...copied({ ruleSettings, secretStore, signInTerminal, trash }),
         workbench: copiedWorkbench(platform.workbench),
       }
     },

@@ -450,7 +450,7 @@ describe('files without an open document', () => {
 
   describe('in other encodings', () => {
     const latin1: Encodings = {
-      configured: name => (name.endsWith('.latin1') ? 'iso88591' : undefined),
+      configured: async name => (name.endsWith('.latin1') ? 'iso88591' : undefined),
       decode: async bytes => Buffer.from(bytes).toString('latin1'),
       encode: async text => Buffer.from(text, 'latin1'),
     }
@@ -475,7 +475,7 @@ describe('files without an open document', () => {
     it('writes a new file with the configured encoding', async () => {
       await files({ encodings: latin1 }).writeTextFile({ path: 'new.latin1', content: 'é' })
       assert.deepEqual(readFileSync(at('new.latin1')), Buffer.from([0xe9]))
-      await files({ encodings: { ...latin1, configured: () => 'utf8bom' } }).writeTextFile({
+      await files({ encodings: { ...latin1, configured: async () => 'utf8bom' } }).writeTextFile({
         path: 'new',
         content: 'é',
       })

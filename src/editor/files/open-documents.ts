@@ -1,0 +1,208 @@
+/** The texts that the editor has open: it reports what happens to its documents, of which this is a copy. */
+import { type Disposable, Owner } from '../../common/disposable.ts'
+import { Emitter } from '../../common/event.ts'
+import type { PathRules } from '../path-rules.ts'
+import type { Documents, OpenDocument } from './documents.ts'
+
+/** Replaces the UTF-16 units from `start` to `end`. */
+export interface DocumentEdit {
+  start: number
+  end: number
+  text: string
+}
+
+interface DocumentState {
+  /** changes with each edit */
+  version: number
+  isDirty: boolean
+  lineEnd: '\n' | '\r\n'
+  encoding: string
+}
+
+/** What happened to a document of a file on disk, or to a file in another kind of editor. `id`: of a document while it's open. */
+export type DocumentEvent =
+  | ({ type: 'opened'; id: number; path: string; text: string } & DocumentState)
+  /** `edits`: each of the text after the edit before. `text`: the whole text instead. */
+  | ({ type: 'changed'; id: number; edits: DocumentEdit[]; text?: string } & DocumentState)
+  | { type: 'saved'; id: number; isDirty: boolean }
+  /** It's known only now whether the document has unsaved changes. */
+  | { type: 'dirty'; id: number; isDirty: boolean }
+  | { type: 'closed'; id: number }
+  /** All files with unsaved changes in notebooks and custom editors. */
+  | { type: 'unsaved-elsewhere'; paths: string[] }
+  /** The user saved a file in a notebook or a custom editor. */
+  | { type: 'saved-elsewhere'; path: string }
+  /** The user is about to rename files or folders, or has renamed them. */
+  | { type: 'renaming' | 'renamed'; files: Array<{ from: string; to: string }> }
+
+/** The editor's documents. */
+export interface EditorDocuments {
+  /** Reports each open document, and then what happens, in order. */
+  follow(listener: (event: DocumentEvent) => void): Disposable
+  /** Edits a document as one undo step. Resolves to false if it has another version by now, or if the editor refused the edit. */
+  edit(id: number, version: number, edit: DocumentEdit): Promise<boolean>
+  /** Resolves to false if the editor didn't save it. */
+  save(id: number): Promise<boolean>
+}
+
+/** Edits are applied when the text is read, but no more than this number may wait. */
+const MAX_WAITING_EDITS = 1000
+
+/** A copy of a document. */
+export class DocumentCopy implements OpenDocument {
+  readonly path: string
+  readonly key: string
+  readonly #id: number
+  readonly #editor: EditorDocuments
+  #text: string
+  #edits: DocumentEdit[] = []
+  #state: DocumentState
+  #isClosed = false
+
+  constructor(
+    { id, path, text, ...state }: Extract<DocumentEvent, { type: 'opened' }>,
+    key: string,
+    editor: EditorDocuments,
+  ) {
+    this.path = path
+    this.key = key
+    this.#id = id
+    this.#editor = editor
+    this.#text = text
+    this.#state = state
+  }
+
+  get version(): number {
+    return this.#state.version
+  }
+
+  get lineEnd(): '\n' | '\r\n' {
+    return this.#state.lineEnd
+  }
+
+  get encoding(): string {
+    return this.#state.encoding
+  }
+
+  isDirty(): boolean {
+    return this.#state.isDirty
+  }
+
+  isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  text(): string {
+    for (const { start, end, text } of this.#edits)
+      this.#text = this.#text.slice(0, start) + text + this.#text.slice(end)
+    this.#edits = []
+    return this.#text
+  }
+
+  async replace(edit: DocumentEdit, expected: string): Promise<boolean> {
+    return !this.#isClosed && this.text() === expected && this.#editor.edit(this.#id, this.version, edit)
+  }
+
+  async save(): Promise<boolean> {
+    return !this.#isClosed && this.#editor.save(this.#id)
+  }
+
+  changed({ edits, text, version, isDirty, lineEnd, encoding }: Extract<DocumentEvent, { type: 'changed' }>) {
+    this.#state = { version, isDirty, lineEnd, encoding }
+    if (text !== undefined) {
+      this.#text = text
+      this.#edits = []
+    } else this.#edits.push(...edits)
+    if (this.#edits.length > MAX_WAITING_EDITS) this.text()
+  }
+
+  set dirty(isDirty: boolean) {
+    this.#state = { ...this.#state, isDirty }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#state = { ...this.#state, isDirty: false }
+  }
+}
+
+/** What happened, with the copy of its document, which is as after that. */
+export type DocumentReport =
+  | { type: 'opened' | 'changed' | 'saved' | 'closed'; document: DocumentCopy }
+  | Extract<DocumentEvent, { type: 'saved-elsewhere' | 'renaming' | 'renamed' }>
+
+/** Copies of the documents of an editor. */
+export class OpenDocuments extends Owner implements Documents {
+  readonly #rules: PathRules
+  readonly #editor: EditorDocuments
+  readonly #open = new Map<number, DocumentCopy>()
+  readonly #report = this.register(new Emitter<DocumentReport>())
+  readonly #unsaved = this.register(new Emitter<void>())
+  #elsewhere: readonly string[] = []
+
+  readonly onDidReport = this.#report.event
+  /** A file has got unsaved changes, or has none anymore. */
+  readonly onDidChangeUnsaved = this.#unsaved.event
+
+  constructor(editor: EditorDocuments, rules: PathRules) {
+    super()
+    this.#editor = editor
+    this.#rules = rules
+    this.register(editor.follow(event => this.#follow(event)))
+  }
+
+  /** The documents that are open. */
+  get all(): DocumentCopy[] {
+    return [...this.#open.values()]
+  }
+
+  find(paths: readonly string[]): DocumentCopy | undefined {
+    const keys = new Set(paths.map(path => this.#rules.key(path)))
+    // A file may be open under two spellings of its path: prefer the document with unsaved changes.
+    let found: DocumentCopy | undefined
+    for (const document of this.#open.values())
+      if (keys.has(document.key) && (!found || (document.isDirty() && !found.isDirty()))) found = document
+    return found
+  }
+
+  isUnsavedElsewhere(paths: readonly string[]): boolean {
+    const keys = new Set(paths.map(path => this.#rules.key(path)))
+    return this.#elsewhere.some(path => keys.has(this.#rules.key(path)))
+  }
+
+  unsaved(): string[] {
+    const documents = this.all.filter(document => document.isDirty()).map(({ path }) => path)
+    return [...documents, ...this.#elsewhere]
+  }
+
+  #follow(event: DocumentEvent): void {
+    switch (event.type) {
+      case 'opened': {
+        const document = new DocumentCopy(event, this.#rules.key(event.path), this.#editor)
+        this.#open.set(event.id, document)
+        if (event.isDirty) this.#unsaved.fire()
+        this.#report.fire({ type: 'opened', document })
+        return
+      }
+      case 'unsaved-elsewhere':
+        this.#elsewhere = event.paths
+        this.#unsaved.fire()
+        return
+      case 'saved-elsewhere':
+      case 'renaming':
+      case 'renamed':
+        this.#report.fire(event)
+        return
+    }
+    const document = this.#open.get(event.id)
+    if (!document) return
+    const wasDirty = document.isDirty()
+    if (event.type === 'changed') document.changed(event)
+    else if (event.type === 'closed') {
+      this.#open.delete(event.id)
+      document.close()
+    } else document.dirty = event.isDirty
+    if (document.isDirty() !== wasDirty) this.#unsaved.fire()
+    if (event.type !== 'dirty') this.#report.fire({ type: event.type, document })
+  }
+}

@@ -98,7 +98,7 @@ export function createSessionsScope(
     onUnreachable: window.onUnreachable,
     mark: window.markAgents,
   })
-  const saved = new SavedSessions({ manager, runner: runners.get, records, transcripts })
+  const saved = new SavedSessions({ manager, runner: runners.get, agents, records, transcripts })
   const starter = new SessionStarter({
     ...{ manager, held, saved, clients, records, transcripts, queues, hosted },
     planner: window.planner,

@@ -148,6 +148,12 @@ export class ConversationController extends Owner {
   get phase(): ViewPhase {
     return this.opener.phase
   }
+  /** The agent's files are on another machine, so what the conversation names isn't a file here. */
+  get isRemote(): boolean {
+    const { current, agentId } = this
+    if (current) return current.session.agent.capabilities.isRemote === true
+    return agentId !== undefined && this.#options.agents.get(agentId)?.isRemote === true
+  }
   /** The session that is displayed. */
   get current(): OpenSession | undefined {
     return this.#displayed.current

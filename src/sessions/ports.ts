@@ -26,6 +26,8 @@ export interface AgentEntry {
   icon?: string
   description?: string
   source: 'settings' | 'installed' | 'preset' | 'demo'
+  /** Its files are on another machine. */
+  isRemote?: boolean
 }
 
 /** The problem with the default agent of the settings. */

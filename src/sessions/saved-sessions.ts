@@ -7,7 +7,7 @@ import { type ConversationEnd, restoreEnd, restoreState } from '../conversation/
 import { Session } from '../conversation/session.ts'
 import { whereNow } from './continuation.ts'
 import type { OpenSession, SessionReference } from './open-session.ts'
-import type { SavedConversations, SessionRecords } from './ports.ts'
+import type { AgentDirectory, SavedConversations, SessionRecords } from './ports.ts'
 import { ABSENT, AbsentAgent } from './runners/absent-agent.ts'
 import type { AgentRunner } from './runners/agent-runner.ts'
 import type { SessionManager } from './session-manager.ts'
@@ -15,6 +15,7 @@ import type { SessionManager } from './session-manager.ts'
 interface SavedSessionsOptions {
   manager: Pick<SessionManager, 'create'>
   runner: (agentId: string) => Pick<AgentRunner, 'name'>
+  agents: Pick<AgentDirectory, 'get'>
   records: Pick<SessionRecords, 'get' | 'agent'>
   transcripts: Pick<SavedConversations, 'read' | 'readEnd' | 'revision'>
 }
@@ -49,10 +50,10 @@ export class SavedSessions {
     const state = this.state(reference)
     if (!state) return undefined
     const { agentId, sessionId, cwd } = reference
-    const { manager, runner, records } = this.#options
+    const { manager, runner, records, agents } = this.#options
     const agentName = runner(agentId).name
     const setup = { cwd, additionalDirectories: [], mcpServers: [] }
-    const agent = new AbsentAgent(agentName, records.agent(agentId))
+    const agent = new AbsentAgent(agentName, records.agent(agentId), agents.get(agentId)?.isRemote)
     const session = new Session({ agent, sessionId, setup, phase: 'ready', state })
     session.conversation.giveTitle(records.get(agentId, sessionId)?.givenTitle)
     session.agentEnded(ABSENT)

@@ -487,7 +487,13 @@ export class AgentRig {
       nativeElicitation: { ask: async () => ({ action: 'decline' }), complete: () => {} },
       mcpMessage: (...asked) => this.#editorTools.message(...asked),
     })
-    const saved = new SavedSessions({ manager, runner, records, transcripts })
+    const saved = new SavedSessions({
+      manager,
+      runner,
+      agents: { get: () => undefined },
+      records,
+      transcripts,
+    })
     const starter = new SessionStarter({
       ...{ manager, held, saved, clients, planner, records, transcripts, queues, runner },
       startOptions: async () => ({ defaults: this.defaults, lastUsed: {} }),

@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables in settings have this syntax
 import assert from 'node:assert/strict'
-import { type AgentApp, agent } from '@agentclientprotocol/sdk'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type AgentApp, type AgentContext, agent, type SessionUpdate } from '@agentclientprotocol/sdk'
 import { waitFor } from '../host/wait-for.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import { RemoteAgentServer } from '../support/remote-agent-server.ts'
@@ -8,15 +10,41 @@ import { ConversationPage } from '../ui/support/conversation-page.ts'
 
 const KEY = 'the-key-of-the-server'
 
+/** Edits a file of its machine that has the path of one here, names it in all ways, and asks whether it may. */
+async function edit(client: AgentContext, sessionId: string, path: string): Promise<void> {
+  const update = (one: SessionUpdate) => client.notify('session/update', { sessionId, update: one })
+  const uri = pathToFileURL(path).href
+  await update({
+    ...{ sessionUpdate: 'tool_call', toolCallId: 'edit', title: 'Edit planets', kind: 'edit' },
+    ...{ status: 'pending', locations: [{ path, line: 2 }] },
+    content: [{ type: 'diff', path, oldText: 'theirs', newText: 'changed by the server' }],
+  })
+  await client.request('session/request_permission', {
+    sessionId,
+    toolCall: { toolCallId: 'edit', kind: 'edit', locations: [{ path }] },
+    options: [{ optionId: 'once', name: 'Allow', kind: 'allow_once' }],
+  })
+  await update({ sessionUpdate: 'tool_call_update', toolCallId: 'edit', status: 'completed' })
+  for (const content of [
+    { type: 'text' as const, text: `See [the planets](${path}:2).` },
+    { type: 'resource_link' as const, uri, name: 'linked planets' },
+  ])
+    await update({ sessionUpdate: 'agent_message_chunk', content })
+}
+
 /** Answers prompts with what it got, except `wait`, whose turn never ends. */
 function createAgent(loaded: string[]): AgentApp {
+  let folder = ''
   return agent({ name: 'remote' })
     .onRequest('initialize', () => ({
       protocolVersion: 1,
       agentInfo: { name: 'remote', version: '1' },
       agentCapabilities: { loadSession: true },
     }))
-    .onRequest('session/new', () => ({ sessionId: 's1' }))
+    .onRequest('session/new', ({ params }) => {
+      folder = params.cwd
+      return { sessionId: 's1' }
+    })
     .onRequest('session/load', ({ params }) => {
       loaded.push(params.sessionId)
       return {}
@@ -30,6 +58,7 @@ function createAgent(loaded: string[]): AgentApp {
         content: { type: 'text' as const, text },
       }
       await client.notify('session/update', { sessionId: params.sessionId, update })
+      if (said === 'edit') await edit(client, params.sessionId, join(folder, 'planets.js'))
       if (said === 'wait') await new Promise(() => {})
       return { stopReason: 'end_turn' as const }
     })
@@ -54,7 +83,9 @@ describe('an agent on a server', () => {
             url: server.url('ws'),
             headers: { Authorization: 'Bearer ${input:key}' },
           },
+          other: { name: 'Other', url: server.url('http'), headers: { Authorization: `Bearer ${KEY}` } },
         },
+        'parley.permissionRules': [{ kind: 'edit', path: '**', action: 'allow' }],
       }
     },
   })
@@ -105,5 +136,43 @@ describe('an agent on a server', () => {
     assert.deepEqual(loaded, ['s1', 's1'])
     const secrets = server.requests.filter(({ headers }) => headers.authorization !== `Bearer ${KEY}`)
     await waitFor('only the right key', () => secrets.length === 0)
+  })
+
+  it('has files of its own, which are never taken for the files at the same paths here', async () => {
+    const window = await vscode.open()
+    const conversation = await ConversationPage.startSession(window, 'Other')
+    const { frame } = conversation
+    await conversation.send('edit')
+    // the rule is about files here
+    await frame.getByText(/works on another machine/).waitFor()
+    assert.equal(await conversation.button(/Accept for This Session/).count(), 0)
+    await conversation.permission.getByRole('button', { name: 'Allow', exact: true }).click()
+    await conversation.button(/linked planets/).waitFor()
+    const refused = async () => {
+      const message = window.notification(/planets\.js.* is on the server of Other/)
+      await message.waitFor()
+      await window.runCommand('Notifications: Clear All Notifications')
+      await message.waitFor({ state: 'hidden' })
+    }
+    await frame.getByText('the planets', { exact: true }).click()
+    await refused()
+    await conversation.button(/linked planets/).click()
+    await refused()
+    await conversation
+      .button(/Edit planets/)
+      .first()
+      .click()
+    await frame.locator('.change-path').click()
+    await refused()
+    await conversation.button('Open Diff').click()
+    await window.page.getByText("planets.js (Agent's edit)").first().waitFor()
+    assert.equal(await frame.locator('.changed-files').count(), 0)
+    // the saved conversation knows as much
+    await server.kill()
+    await window.reload()
+    const saved = await ConversationPage.find(window)
+    await saved.frame.getByText('the planets', { exact: true }).click()
+    await refused()
+    await start()
   })
 })

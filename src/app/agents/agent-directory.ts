@@ -44,6 +44,7 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
     icon: iconInColor(agent.icon, agent.color),
     description: agent.description,
     source: agent.source,
+    isRemote: agent.remote !== undefined && !agent.remote.sharesFiles,
   })
   return {
     list: () => catalog.agents.map(entryOf),

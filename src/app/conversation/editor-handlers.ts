@@ -7,6 +7,7 @@ import type { Handlers } from '../../bridge/contract.ts'
 import type { ActiveContext, EntryContext } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { DisposableStore } from '../../common/disposable.ts'
+import { visible } from '../../common/visible.ts'
 import { diffTexts, findFragment } from '../../editor/diff-texts.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { turnAnswer } from '../../sessions/prompts.ts'
@@ -38,12 +39,31 @@ export function editorHandlers(
     const change = part?.type === 'diff' ? part.changes[target.change] : undefined
     if (!change || part?.type !== 'diff') return undefined
     // a file of another machine isn't the file at the same path here
-    const isHere = !open.session.agent.capabilities.isRemote
+    const isHere = !controller.isRemote
     return { change, patch: part.patch, roots: open.plan.setup, isHere }
   }
+  const throwIfRemote = (path: string) => {
+    const { isRemote, agentName = l10n.t('the agent') } = controller
+    if (isRemote)
+      throw new Error(
+        l10n.t("{0} is on the server of {1}. It can't be opened here.", visible(path), agentName),
+      )
+  }
   return {
-    'conversation/link': ({ href }) => show(editors.openLink(href, roots())),
-    'conversation/file': target => show(editors.openFile(target, roots())),
+    'conversation/link': ({ href, isMine = false }) =>
+      show(
+        (async () => {
+          if (!isMine && !/^https?:/i.test(href.trim())) throwIfRemote(href)
+          await editors.openLink(href, roots())
+        })(),
+      ),
+    'conversation/file': target =>
+      show(
+        (async () => {
+          throwIfRemote(target.path)
+          await editors.openFile(target, roots())
+        })(),
+      ),
     'conversation/diff': target => {
       const found = changeOf(target)
       if (found) return show(openDiff(found, editors))
@@ -63,7 +83,9 @@ export function editorHandlers(
     'conversation/openText': ({ text, language }) => show(editors.openText(text, language)),
     'conversation/openBlob': ({ name, mimeType, data }) =>
       show(editors.openContent(name, mimeType, Buffer.from(data, 'base64'))),
-    'conversation/applyCode': code => show(editors.applyCode(code, roots())),
+    'conversation/applyCode': ({ path, ...code }) =>
+      // the file that it names is on the server, so the code is for the open editor
+      show(editors.applyCode(path === undefined || controller.isRemote ? code : { ...code, path }, roots())),
     'conversation/card': ({ cardId, action }) =>
       runCardAction(controller, workbench, environments, cardId, action),
     'conversation/command': async ({ command }) => {

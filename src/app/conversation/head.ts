@@ -59,7 +59,9 @@ export function buildHead(sources: HeadSources): ConversationHead {
   const session = current?.session
   const state = session?.state
   const shown = state ?? controller.opener.end?.conversation
-  const offered = sources.ruleMessages.rules.allowances()
+  const { isRemote } = session?.agent.capabilities ?? {}
+  // rules allow nothing on another machine
+  const offered = isRemote ? NONE : sources.ruleMessages.rules.allowances()
   const environment = current && sources.environments.note(current.agentId, current.plan.setup.cwd)
   const worktree = current && sources.worktrees.of(current.plan.setup.cwd)
   return {

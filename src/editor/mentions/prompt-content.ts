@@ -36,7 +36,7 @@ export interface ContextSources {
 
 export interface PromptTarget {
   agentName: string
-  can: Pick<AgentCapabilities, 'prompt'>
+  can: Pick<AgentCapabilities, 'prompt' | 'isRemote'>
   roots: Roots
 }
 
@@ -125,7 +125,7 @@ async function file(
     if (image && Math.max(image.width, image.height) <= MAX_IMAGE_SIDE)
       return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: image.mimeType, uri }
   }
-  if (!can.prompt.embeddedContext || size > Math.min(MAX_FILE_BYTES, remaining)) return link
+  if (!(can.prompt.embeddedContext || can.isRemote) || size > Math.min(MAX_FILE_BYTES, remaining)) return link
   const text = await sources.readText(path)
   return text === undefined ? link : { type: 'resource', uri, mimeType: mimeType ?? 'text/plain', text }
 }
@@ -138,7 +138,8 @@ async function symbol(
   const at = `${uri}#L${startLine}-L${endLine}`
   const link: ContentBlock = { type: 'resource_link', uri: at, name: label }
   const path = pathOfUri(uri)
-  if (!can.prompt.embeddedContext || path === undefined || !(await sources.mayRead(path, roots))) return link
+  const canHaveText = can.prompt.embeddedContext || can.isRemote
+  if (!canHaveText || path === undefined || !(await sources.mayRead(path, roots))) return link
   const size = await sources.size(path)
   if (size === undefined || size > 4 * MAX_FILE_BYTES) return link
   const lines = (await sources.readText(path))?.split('\n').slice(startLine - 1, endLine)
@@ -190,14 +191,15 @@ export function pathOfUri(uri: string): string | undefined {
 /** The block in a form that the agent supports. */
 function fitFor(block: ContentBlock, { agentName, can }: PromptTarget): ContentBlock {
   if (block.type === 'image' && !can.prompt.image) {
-    if (block.uri?.startsWith('file:')) return linkTo(block.uri, block.mimeType)
+    if (block.uri?.startsWith('file:') && !can.isRemote) return linkTo(block.uri, block.mimeType)
     throw new Error(l10n.t("{0} doesn't support images. Remove the image to send the prompt.", agentName))
   }
   if (block.type === 'audio' && !can.prompt.audio) {
     throw new Error(l10n.t("{0} doesn't support audio. Remove the recording to send the prompt.", agentName))
   }
   if (block.type !== 'resource' || block.asText || can.prompt.embeddedContext) return block
-  if (block.uri.startsWith('file:')) return linkTo(block.uri, block.mimeType)
+  // an agent on another machine can't read it there
+  if (block.uri.startsWith('file:') && !can.isRemote) return linkTo(block.uri, block.mimeType)
   return { type: 'text', text: asText(block) }
 }
 

@@ -22,6 +22,8 @@ import { type PermissionRule, type Refusal, type RuleAction, widened } from './r
 export interface AnalyzedRequest {
   /** Whether the request stays inside of the session's folders, as far as known. Otherwise no rule may allow it. */
   inside: boolean
+  /** The request is about files or commands of another machine, about which nothing is known. */
+  isElsewhere: boolean
   /** A command names a protected file, so no rule may allow it. */
   namesProtected: boolean
   /** The request's commands run directly in one of the session's folders, as far as known. */
@@ -49,6 +51,8 @@ interface PossiblePath extends KnownPath {
 /** Kinds of tools that work on files: without a reported file, their target is unknown. */
 const ABOUT_FILES = new Set(['read', 'edit', 'delete', 'move'])
 const ONLY_READ = new Set(['read', 'search'])
+/** Kinds of tools whose target is a folder if they name no file. */
+export const IN_FILES: ReadonlySet<string> = new Set([...ABOUT_FILES, 'search'])
 /** Maximum number of files that are checked individually. */
 const MAX_PATHS = 200
 
@@ -56,6 +60,8 @@ export interface AnalyzeOptions {
   guard: PathGuard
   rules: PathRules
   protectedFiles: ProtectedFiles
+  /** The agent's files are on another machine. */
+  isRemote?: boolean
 }
 
 /**
@@ -63,7 +69,7 @@ export interface AnalyzeOptions {
  * system's errors.
  */
 export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Promise<AnalyzedRequest> {
-  const { guard, rules, protectedFiles } = options
+  const { guard, rules, protectedFiles, isRemote = false } = options
   const isProtected = (file: Parameters<ProtectedFiles['includes']>[0]) =>
     protectedFiles.includes(file, guard.roots)
   const lines = subject.commands.map(command => parseCommandLine(command, rules.platform))
@@ -94,8 +100,10 @@ export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Pr
     inside = found.inside
     namesProtected ||= found.protected
   }
+  const isOfDisk = all.length > 0 || subject.shown.length > 0 || IN_FILES.has(subject.kind)
   return {
     inside,
+    isElsewhere: isRemote && isOfDisk,
     namesProtected,
     inRoot: cwd === undefined || cwd.relative.includes(''),
     subject,
@@ -159,6 +167,7 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
   const { subject, lines, paths, possiblePaths } = analyzed
   if (!matches(rule, analyzed)) return 'different'
   if (subject.leavesSandbox) return { why: 'sandbox' }
+  if (analyzed.isElsewhere) return { why: 'elsewhere' }
   if (!analyzed.inside) return { why: 'outside' }
   if (ABOUT_FILES.has(subject.kind) && paths.length === 0) return 'different'
   // a move needs both the source and the target, which may be spelled in several ways

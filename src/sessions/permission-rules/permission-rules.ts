@@ -14,7 +14,7 @@ import type { AnswerByRule, RuleAnswer, RuleRefusal, ToolCallEntry } from '../..
 import { type Links, PathGuard } from '../../editor/path-guard.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { ProtectedFiles } from '../../editor/protected-files.ts'
-import { type AnalyzedRequest, analyze, applicableRule, refusingRule } from './match-rules.ts'
+import { type AnalyzedRequest, analyze, applicableRule, IN_FILES, refusingRule } from './match-rules.ts'
 import { readPermissionRules } from './read-rules.ts'
 import { type RuleSubject, subjectOf } from './request-subject.ts'
 import { type PermissionRule, type PermissionRuleSetting, refusalText } from './rule.ts'
@@ -27,6 +27,8 @@ export interface RequestPlace {
   roots: Roots
   /** of a subagent that works elsewhere */
   cwd?: string
+  /** The files are on another machine, whatever their paths are. */
+  isRemote?: boolean
 }
 
 export interface PermissionRulesOptions {
@@ -170,7 +172,7 @@ export class PermissionRules extends Owner {
   /** `undefined` if it fails or takes too long. */
   async #analyze(
     subject: RuleSubject,
-    { roots, cwd }: RequestPlace,
+    { roots, cwd, isRemote = false }: RequestPlace,
     signal?: AbortSignal,
   ): Promise<AnalyzedRequest | undefined> {
     const { links } = this.#options
@@ -180,7 +182,7 @@ export class PermissionRules extends Owner {
     const isOfCwd =
       subject.shown.includes('execute') || (IN_FILES.has(subject.kind) && subject.paths.length === 0)
     const placed = cwd !== undefined && isOfCwd ? { ...subject, cwd: subject.cwd ?? cwd } : subject
-    const work = analyze(placed, { guard, rules, protectedFiles: this.#protected })
+    const work = analyze(placed, { guard, rules, protectedFiles: this.#protected, isRemote })
     try {
       return await withTimeout(raceAbort(work, signal), this.#options.lookMs ?? RULE_CHECK_MS)
     } catch (error) {
@@ -215,8 +217,6 @@ export class PermissionRules extends Owner {
     this.#options.log.info(`${agentId}: ${message}`)
   }
 }
-
-const IN_FILES = new Set(['read', 'search', 'edit', 'delete', 'move'])
 
 interface Asked {
   agentId: string

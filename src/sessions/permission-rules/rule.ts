@@ -42,7 +42,7 @@ export interface PermissionRule {
 
 /** Why a matching rule doesn't allow a request. */
 export type Refusal =
-  | { why: 'sandbox' | 'outside' | 'protected' | 'input' | 'unsure' | 'subfolder' }
+  | { why: 'sandbox' | 'elsewhere' | 'outside' | 'protected' | 'input' | 'unsure' | 'subfolder' }
   /** a word that the rule leaves open and that may be harmful */
   | { why: 'word'; word: string }
   /** the rule leaves arguments of a program open whose effects aren't known; `instead`: the rule with `**` */
@@ -53,6 +53,11 @@ export function refusalText(rule: string, refusal: Refusal): string {
   switch (refusal.why) {
     case 'sandbox':
       return l10n.t("The rule “{0}” doesn't allow leaving the agent's sandbox.", rule)
+    case 'elsewhere':
+      return l10n.t(
+        "The rule “{0}” doesn't allow this, because the agent works on another machine, whose files Parley doesn't know.",
+        rule,
+      )
     case 'outside':
       return l10n.t("The rule “{0}” doesn't allow anything outside of the session's folders.", rule)
     case 'protected':

@@ -14,7 +14,8 @@ export class AbsentAgent implements Agent {
   readonly onUpdate = nothing
   readonly onDidClose = nothing
 
-  constructor(name: string, known: { load: boolean; resume: boolean } | undefined) {
+  /** `isRemote`: as configured now, since the files that the conversation names may be on another machine. */
+  constructor(name: string, known: { load: boolean; resume: boolean } | undefined, isRemote = false) {
     this.info = { name }
     this.capabilities = {
       load: known?.load ?? true,
@@ -26,6 +27,7 @@ export class AbsentAgent implements Agent {
       logout: false,
       mcp: { stdio: false, http: false, sse: false },
       prompt: { image: false, audio: false, embeddedContext: false },
+      ...(isRemote && { isRemote }),
     }
   }
 

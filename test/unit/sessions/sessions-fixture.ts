@@ -499,6 +499,7 @@ export class SessionsFixture {
     })
   readonly savedSessions = new SavedSessions({
     ...{ manager: this.manager, runner: this.runners.get, records: this.records, transcripts: this.#stored },
+    agents: this.directory,
   })
   readonly starter = new SessionStarter({
     ...{ manager: this.manager, held: this.held, saved: this.savedSessions, clients: this.clients },

@@ -91,7 +91,10 @@ export function LinkChip({ link }: { link: ResourceLinkBlock }) {
           .filter(Boolean)
           .join('\n'),
       )}
-      onClick={() => host.send('conversation/link', { href: link.uri })}
+      onClick={event => {
+        const isMine = event.currentTarget.closest('.prompt') !== null
+        host.send('conversation/link', { href: link.uri, ...(isMine && { isMine }) })
+      }}
     >
       <LinkIconView icons={icons ?? []} fallback={plain} />
       <span class="chip-label truncate">{visibleProse(name)}</span>

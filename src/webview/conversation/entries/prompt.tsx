@@ -32,7 +32,8 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
   const { ref, cut } = useCut(text, open)
   const [unfolded, setUnfolded] = useState<ResourceBlock | undefined>(undefined)
   const onChip = (block: ResourceBlock | ResourceLinkBlock) => {
-    if (!block.uri.startsWith(CONTEXT_SCHEME)) app.host.send('conversation/link', { href: block.uri })
+    if (!block.uri.startsWith(CONTEXT_SCHEME))
+      app.host.send('conversation/link', { href: block.uri, isMine: true })
     else if (block.type === 'resource') setUnfolded(unfolded === block ? undefined : block)
   }
 

@@ -44,8 +44,8 @@ const sources: ContextSources = {
 }
 const able = { image: true, audio: true, embeddedContext: true }
 const unable = { image: false, audio: false, embeddedContext: false }
-const make = (parts: PromptPart[], prompt = able): Promise<ContentBlock[]> =>
-  promptContent(parts, { agentName: 'Codex', can: { prompt }, roots }, sources)
+const make = (parts: PromptPart[], prompt = able, isRemote = false): Promise<ContentBlock[]> =>
+  promptContent(parts, { agentName: 'Codex', can: { prompt, isRemote }, roots }, sources)
 const file = (path: string): PromptPart => ({ type: 'file', uri: `file://${path}`, label: path.slice(1) })
 
 describe('creating a prompt', () => {
@@ -56,6 +56,21 @@ describe('creating a prompt', () => {
       { type: 'resource', uri: 'file:///w/a.ts', mimeType: 'text/typescript', text: files['/w/a.ts'] },
       { type: 'text', text: '.' },
     ])
+  })
+
+  it('gives an agent on another machine the text of files, since it has no file at the path', async () => {
+    const symbol: PromptPart = {
+      ...{ type: 'symbol', uri: 'file:///w/a.ts', label: 'two' },
+      ...{ startLine: 2, endLine: 2 },
+    }
+    assert.deepEqual(await make([{ type: 'text', text: 'See ' }, file('/w/a.ts')], unable, true), [
+      { type: 'text', text: 'See \na.ts:\n```\none\ntwo\nthree\n\n```\n' },
+    ])
+    const [text] = await make([symbol], unable, true)
+    assert.ok(text?.type === 'text' && text.text.includes('two') && !text.text.includes('three'))
+    const picture: PromptPart = { type: 'image', data: '', mimeType: 'image/png', uri: 'file:///w/shot.png' }
+    await assert.rejects(make([picture], unable, true), /doesn't support images/)
+    assert.equal((await make([picture], unable))[0]?.type, 'resource_link')
   })
 
   it("links a file if the agent doesn't support that, or if it's large, binary, missing or outside of the roots", async () => {

@@ -59,7 +59,9 @@ export class RulesHarness {
 
   readonly roots = () => ({ cwd: this.root, additionalDirectories: [join(this.directory, 'other')] })
 
-  readonly place = () => ({ roots: this.roots() })
+  /** The agent works on another machine. */
+  isRemote = false
+  readonly place = () => ({ roots: this.roots(), isRemote: this.isRemote })
 
   rules(
     rules: unknown[],

@@ -105,6 +105,31 @@ describe('permission rules', () => {
     }
   })
 
+  it('allow no files and commands of another machine, whose paths may be spelled as paths here', async () => {
+    const everything = { kind: ['edit', 'execute', 'read', 'search', 'fetch'], action: 'allow' }
+    const asked = [
+      edit('src/a.ts'),
+      command('npm test'),
+      request({ kind: 'read', title: 'Read', rawInput: { path: 'src/a.ts' } }),
+      request({ kind: 'search', title: 'Search', rawInput: { pattern: 'x' } }),
+    ]
+    const fetch = request({ kind: 'fetch', title: 'Fetch', rawInput: { url: 'https://example.com/' } })
+    const reject = { kind: 'edit', path: 'src/**', action: 'reject' }
+    for (const one of asked) assert.equal(await answer([everything, npm], one), 'allow once')
+    harness.isRemote = true
+    try {
+      for (const one of asked) {
+        assert.equal(await answer([everything, npm], one), 'ask')
+        assert.deepEqual(await harness.offers(one), [])
+        assert.match((await harness.refusal([everything], one)) ?? '', /works on another machine/)
+      }
+      assert.equal(await answer([everything], fetch), 'allow once')
+      assert.equal(await answer([reject], edit('src/a.ts')), 'reject no')
+    } finally {
+      harness.isRemote = false
+    }
+  })
+
   it("never allow anything outside of the session's folders", async () => {
     const cat = { command: 'cat *', action: 'allow' }
     assert.equal(await answer([cat], command('cat src/a.ts')), 'allow once')

@@ -13,7 +13,7 @@ import {
 } from 'vscode-jsonrpc/node'
 import { type Deferred, deferred, withTimeout } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
-import { CancelledError, messageOf } from '../common/errors.ts'
+import { CancelledError, isCancelled, messageOf } from '../common/errors.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { MAX_OPEN_BYTES, MAX_OPEN_REQUESTS, MAX_UNREAD_BYTES, UNREAD_ANSWERS_MS } from '../common/limits.ts'
 import type { Logger } from '../common/logger.ts'
@@ -353,7 +353,7 @@ export class Connection implements Disposable {
       return result
     } catch (error) {
       if (error instanceof RpcError) return new ResponseError(error.code, error.message, error.data)
-      if (error instanceof CancelledError) return new ResponseError(RpcCode.requestCancelled, error.message)
+      if (isCancelled(error)) return new ResponseError(RpcCode.requestCancelled, error.message)
       this.#log.warn(`${method} failed: ${messageOf(error)}`)
       return new ResponseError(RpcCode.internalError, messageOf(error))
     } finally {

@@ -1,4 +1,4 @@
-import { CancelledError, messageOf } from '../common/errors.ts'
+import { isCancelled, messageOf } from '../common/errors.ts'
 import { shortened } from '../common/visible.ts'
 import { AgentClosedError, AgentRequestError } from './agent.ts'
 
@@ -115,7 +115,7 @@ export class InvalidResponseError extends Error {
 /** Converts any failure of a request to the error that other layers know. */
 export function toAgentError(method: string, error: unknown): AgentRequestError | AgentClosedError {
   if (error instanceof AgentRequestError || error instanceof AgentClosedError) return error
-  if (error instanceof CancelledError) {
+  if (isCancelled(error)) {
     return new AgentRequestError(method, 'cancelled', {
       code: RpcCode.requestCancelled,
       message: error.message,

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { withDeadline } from '../common/async.ts'
-import { CancelledError, messageOf } from '../common/errors.ts'
+import { isCancelled, messageOf } from '../common/errors.ts'
 import { SpawnError } from '../common/processes/spawn-process.ts'
 import {
   type Agent,
@@ -152,7 +152,7 @@ function startFailure(
   options: ConnectOptions,
 ): AgentStartFailure {
   const { stderrTail, stdoutNoise } = link
-  if (error instanceof CancelledError) {
+  if (isCancelled(error)) {
     if (options.signal?.aborted) return { kind: 'cancelled' }
     const seconds = options.initializeTimeoutMs / 1000
     return { kind: 'initialize-timeout', command, seconds, stderrTail, stdoutNoise }

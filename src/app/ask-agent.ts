@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { withSlowNotice } from '../common/async.ts'
-import { CancelledError, messageOf } from '../common/errors.ts'
+import { isCancelled, messageOf } from '../common/errors.ts'
 import { SLOW_ANSWER_MS } from '../common/limits.ts'
 import { plainMessage } from '../common/plain-message.ts'
 import { isSignInAsked } from '../sessions/failures.ts'
@@ -58,7 +58,7 @@ export async function showFailureOrSignIn(
   try {
     await work()
   } catch (error) {
-    if (error instanceof CancelledError) return
+    if (isCancelled(error)) return
     const text = plainMessage(messageOf(error))
     if (!isSignInAsked(error)) {
       void dialogs.error(text)
@@ -76,7 +76,7 @@ export async function showFailure(dialogs: Dialogs, done: Promise<unknown>): Pro
   try {
     await done
   } catch (error) {
-    if (error instanceof CancelledError) return
+    if (isCancelled(error)) return
     void dialogs.warn(plainMessage(messageOf(error)))
   }
 }

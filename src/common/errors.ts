@@ -26,7 +26,7 @@ export class UnavailableError extends Error {
 }
 
 /** Of an error from another process, only the name and the message arrive. */
-export function isCancelled(error: unknown): boolean {
+export function isCancelled(error: unknown): error is Error & { name: 'CancelledError' } {
   return error instanceof Error && error.name === 'CancelledError'
 }
 

@@ -7,7 +7,7 @@ import {
 } from '../acp/agent.ts'
 import { RpcCode } from '../acp/errors.ts'
 import type { AuthMethod, AuthStatus } from '../acp/model.ts'
-import { CancelledError, messageOf } from '../common/errors.ts'
+import { isCancelled, messageOf } from '../common/errors.ts'
 import type { Continuing } from './continuation.ts'
 import type { OpenSession } from './open-session.ts'
 import type { DefaultAgentProblem } from './ports.ts'
@@ -144,10 +144,7 @@ export function failureOf(
 
 /** Whether the user stopped the attempt, or it isn't possible, rather than that it failed. */
 export function isCanceled(error: unknown): boolean {
-  return (
-    error instanceof CancelledError ||
-    (error instanceof AgentStartError && error.failure.kind === 'cancelled')
-  )
+  return isCancelled(error) || (error instanceof AgentStartError && error.failure.kind === 'cancelled')
 }
 
 /** Whether the agent refused because it requires sign-in. */

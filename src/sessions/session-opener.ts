@@ -1,6 +1,6 @@
 import { deferred, withTimeout } from '../common/async.ts'
 import type { Disposable } from '../common/disposable.ts'
-import { CancelledError, messageOf } from '../common/errors.ts'
+import { CancelledError, isCancelled, messageOf } from '../common/errors.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import type { Logger } from '../common/logger.ts'
 import { LAST_SESSION, sessionKey } from '../common/session-key.ts'
@@ -467,7 +467,7 @@ export class SessionOpener implements Disposable {
       else this.#fail(current)
       // if the displayed session itself couldn't be reopened, that failure is enough
       if (!displayed.continues(attempt)) this.#reports.ended()
-      else if (error instanceof CancelledError) this.#reports.readOnly(attempt)
+      else if (isCancelled(error)) this.#reports.readOnly(attempt)
       if (error instanceof SessionElsewhereError && attempt.type !== 'new' && attempt.type !== 'fork')
         this.showElsewhere(attempt, error.place)
       else if (!this.#reports.failed(attempt, error)) this.#changed()

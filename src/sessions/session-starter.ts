@@ -1,6 +1,6 @@
 import { type Agent, AgentRequestError } from '../acp/agent.ts'
 import type { ConfigOption } from '../acp/model.ts'
-import { CancelledError } from '../common/errors.ts'
+import { CancelledError, isCancelled } from '../common/errors.ts'
 import { RELOAD_CLOSE_MS } from '../common/limits.ts'
 import { sessionKey } from '../common/session-key.ts'
 import type { AgentSessions } from '../conversation/agent-sessions.ts'
@@ -132,9 +132,7 @@ export class SessionStarter {
       return open
     } catch (error) {
       const isGone =
-        error instanceof AgentRequestError ||
-        error instanceof SessionElsewhereError ||
-        error instanceof CancelledError
+        error instanceof AgentRequestError || error instanceof SessionElsewhereError || isCancelled(error)
       if (signal.aborted || !isGone || isSignInAsked(error)) throw error
       return undefined
     }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { CancelledError, messageOf } from '../../common/errors.ts'
+import { CancelledError, isCancelled, messageOf } from '../../common/errors.ts'
 import { silentLogger } from '../../common/logger.ts'
 import { findCommand } from '../../common/processes/spawn-process.ts'
 import { SecretRegistry } from '../../common/secrets.ts'
@@ -132,5 +132,5 @@ try {
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`)
   if (error instanceof UsageError) process.stderr.write(`\n${USAGE}`)
-  process.exitCode = error instanceof CancelledError ? 130 : 2
+  process.exitCode = isCancelled(error) ? 130 : 2
 }

@@ -9,7 +9,7 @@ import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
 import * as z from 'zod'
 import { raceAbort } from '../../common/async.ts'
-import { CancelledError, messageOf } from '../../common/errors.ts'
+import { CancelledError, isCancelled, messageOf } from '../../common/errors.ts'
 import { KILL_AFTER_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { networkProblemOfOutput } from '../../common/network-problem.ts'
@@ -174,7 +174,7 @@ export class AgentInstaller {
       signal,
     )
     await work.catch((error: unknown) => {
-      throw error instanceof CancelledError ? error : asInstallError(agent.name, error)
+      throw isCancelled(error) ? error : asInstallError(agent.name, error)
     })
   }
 

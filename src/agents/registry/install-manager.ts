@@ -5,7 +5,7 @@ import valid from 'semver/functions/valid.js'
 import { AGENT_ICON } from '../../common/agent-icon.ts'
 import { raceAbort } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
-import { CancelledError, messageOf } from '../../common/errors.ts'
+import { CancelledError, isCancelled, messageOf } from '../../common/errors.ts'
 import { Emitter, type Event } from '../../common/event.ts'
 import type { Logger } from '../../common/logger.ts'
 import { type AgentPreset, agentIdOf, agentPresets } from '../presets.ts'
@@ -272,7 +272,7 @@ export class InstallManager extends Owner {
       this.#setStatus(id, undefined)
       return 'installed'
     } catch (error) {
-      if (signal.aborted || error instanceof CancelledError) {
+      if (signal.aborted || isCancelled(error)) {
         this.#confirmed.delete(id)
         this.#setStatus(id, undefined)
         return 'canceled'

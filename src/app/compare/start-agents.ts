@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as l10n from '@vscode/l10n'
 import { deferred, KeyedQueue } from '../../common/async.ts'
 import { type Draft, EMPTY_DRAFT, isEmptyDraft, joinDrafts } from '../../common/draft.ts'
-import { CancelledError, messageOf } from '../../common/errors.ts'
+import { CancelledError, isCancelled, messageOf } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { Attachment } from '../../conversation/attachment.ts'
 import { createWorktree, freeName, nameFrom } from '../../editor/worktrees/create-worktree.ts'
@@ -51,8 +51,7 @@ export async function startAgent(
     await taken.promise
   } catch (error) {
     const at = Date.now()
-    if (error instanceof CancelledError || begun.signal.aborted)
-      comparisons.apply(participantId, { type: 'stop' })
+    if (isCancelled(error) || begun.signal.aborted) comparisons.apply(participantId, { type: 'stop' })
     else {
       const needsSignIn = isSignInAsked(error)
       comparisons.apply(participantId, { type: 'fail', reason: messageOf(error), needsSignIn, at })

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import { CancelledError, messageOf } from '../../common/errors.ts'
+import { isCancelled, messageOf } from '../../common/errors.ts'
 import { SUMMARY_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
@@ -45,7 +45,7 @@ export function createSummarize(options: SummarizeOptions): Summarize {
         },
       )
     } catch (error) {
-      if (!(error instanceof CancelledError)) log.info(`There is no summary: ${messageOf(error)}`)
+      if (!isCancelled(error)) log.info(`There is no summary: ${messageOf(error)}`)
       return undefined
     }
   }

@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
+import { isCancelled, messageOf, UnavailableError } from '../../common/errors.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { ConversationStorage } from '../../history/conversation-storage.ts'
 import { isSignInAsked } from '../../sessions/failures.ts'
@@ -93,7 +93,7 @@ export async function deleteExpired(
               for (const one of remaining) deletions.ended(one)
               throw error
             }
-            if (!(error instanceof CancelledError)) failures.push(error)
+            if (!isCancelled(error)) failures.push(error)
           }
           end(item)
         }

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
-import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
+import { CancelledError, isCancelled, messageOf, UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
@@ -125,7 +125,7 @@ export class SessionExporter {
     try {
       await dialogs.progress({ title, where: 'notification', cancellable: true }, work)
     } catch (error) {
-      if (error instanceof CancelledError) {
+      if (isCancelled(error)) {
         dialogs.showStatus(l10n.t('Export canceled'))
         return
       }

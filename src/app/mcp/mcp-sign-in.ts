@@ -1,5 +1,5 @@
 import * as l10n from '@vscode/l10n'
-import { CancelledError, messageOf, UnavailableError } from '../../common/errors.ts'
+import { isCancelled, messageOf, UnavailableError } from '../../common/errors.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import type { McpServers } from '../../mcp/mcp-servers.ts'
 import type { McpSignIns, McpSignInsOptions } from '../../mcp/sign-in/mcp-sign-ins.ts'
@@ -97,7 +97,7 @@ export async function signInToMcpServer(
       mcpSignIns.signIn(server, signal),
     )
   } catch (error) {
-    if (error instanceof CancelledError) return false
+    if (isCancelled(error)) return false
     void dialogs.error(plainMessage(l10n.t("Couldn't sign in to {0}: {1}", name, messageOf(error))))
     return false
   }

@@ -2,7 +2,7 @@ import { FileMissingError } from '../../acp/agent.ts'
 import type { ReadTextFileRequest, Roots, WriteTextFileRequest } from '../../acp/model.ts'
 import { KeyedQueue, raceAbort } from '../../common/async.ts'
 import type { Disposable } from '../../common/disposable.ts'
-import { CancelledError } from '../../common/errors.ts'
+import { CancelledError, isCancelled } from '../../common/errors.ts'
 import { type Logger, silentLogger } from '../../common/logger.ts'
 import { type GuardedPath, type LocatedPath, PathGuard } from '../path-guard.ts'
 import { InvalidPathError, PathRules } from '../path-rules.ts'
@@ -82,13 +82,13 @@ export class FileAccess {
     if (end.aborted) throw ended()
     const signal = withdrawn ? AbortSignal.any([end, withdrawn]) : end
     const answer = question(signal).catch((error: unknown): 'refuse' => {
-      if (error instanceof CancelledError) return 'refuse'
+      if (isCancelled(error)) return 'refuse'
       throw error
     })
     try {
       return await raceAbort(answer, signal)
     } catch (error) {
-      throw end.aborted && error instanceof CancelledError ? ended() : error
+      throw end.aborted && isCancelled(error) ? ended() : error
     }
   }
 }
@@ -310,10 +310,8 @@ export class SessionFiles implements Disposable {
         })
       })
     } catch (error) {
-      const isReported = [FileMissingError, InvalidPathError, CancelledError].some(
-        kind => error instanceof kind,
-      )
-      if (isReported) throw error
+      const isReported = [FileMissingError, InvalidPathError].some(kind => error instanceof kind)
+      if (isReported || isCancelled(error)) throw error
       throw fileErrorOf(error, operation, path)
     }
   }

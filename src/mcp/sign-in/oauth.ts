@@ -17,7 +17,7 @@ import {
   secureFetch,
 } from '../../agents/registry/secure-fetch.ts'
 import { raceAbort } from '../../common/async.ts'
-import { CancelledError, messageOf } from '../../common/errors.ts'
+import { CancelledError, isCancelled, messageOf } from '../../common/errors.ts'
 import { isLoopback } from '../../common/is-loopback.ts'
 import { RedirectListener } from './redirect-listener.ts'
 import type { StoredSignIn } from './stored-sign-in.ts'
@@ -62,7 +62,7 @@ export async function signInWithOAuth(options: SignInOptions): Promise<StoredSig
   } catch (error) {
     const isRefused =
       error instanceof RegistrationRejectedError || /dynamic client registration/i.test(messageOf(error))
-    if (error instanceof CancelledError) throw error
+    if (isCancelled(error)) throw error
     // the SDK ignores requests that fail
     if (checked.refused) throw checked.refused
     if (!isRefused) throw error

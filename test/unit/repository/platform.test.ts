@@ -26,3 +26,9 @@ describe('what depends on the system', () => {
     assert.deepEqual(filesWith(/\bfsPath\b/), ['src/workbench/path-on-disk.ts'])
   })
 })
+
+describe('what may come from another process', () => {
+  it("tells a cancellation by the error's name, since no class arrives", () => {
+    assert.deepEqual(filesWith(/instanceof CancelledError\b/), [])
+  })
+})

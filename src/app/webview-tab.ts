@@ -19,6 +19,7 @@ export abstract class WebviewTab<M extends HostMessages<M>> extends Owner {
   readonly #log: Logger
   readonly #tab: TabOptions
   #panel: TabPanel | undefined
+  #isVisible = false
   #connection: WebviewConnection<M> | undefined
 
   constructor({ workbench, pageFocus, log }: WebviewTabOptions, tab: TabOptions) {
@@ -56,19 +57,20 @@ export abstract class WebviewTab<M extends HostMessages<M>> extends Owner {
   protected abstract shown(): void
 
   protected set title(title: string) {
-    if (this.#panel) this.#panel.title = title
+    this.#panel?.setTitle(title)
   }
 
   protected get isVisible(): boolean {
-    return this.#panel?.visible ?? false
+    return this.#isVisible
   }
 
   protected send<N extends keyof M & string>(name: N, ...params: HostArguments<M[N]>): void {
     this.#connection?.send(name, ...params)
   }
 
-  #show({ panel, page }: ShownTab, isAsked: boolean): void {
+  #show({ panel, state, page }: ShownTab, isAsked: boolean): void {
     this.#panel = panel
+    this.#isVisible = state.visible
     panel.setIcon('parley')
     const own = new DisposableStore()
     const connection = own.add(new WebviewConnection<M & PageHostMessages>(page, this.#log))
@@ -77,12 +79,14 @@ export abstract class WebviewTab<M extends HostMessages<M>> extends Owner {
     own.add(this.#pageFocus.listen(connection, { page: () => (isHistory ? 'history' : undefined) }))
     this.connect(connection, own, isAsked)
     connection.listen()
-    panel.onDidChangeState(() => {
-      if (panel.visible) this.shown()
+    panel.onDidChangeState(({ visible }) => {
+      this.#isVisible = visible
+      if (visible) this.shown()
     })
     panel.onDidClose(() => {
       own.dispose()
       this.#panel = undefined
+      this.#isVisible = false
       this.#connection = undefined
     })
   }

@@ -3,8 +3,9 @@ import type { PageChannel } from './webview-connection.ts'
 
 /** The view in the side bar, as the window shows it. */
 export interface SideBarView {
+  /** When it was shown; afterward, {@link onDidChangeVisibility} tells. */
   readonly visible: boolean
-  readonly onDidChangeVisibility: Event<void>
+  readonly onDidChangeVisibility: Event<boolean>
   readonly onDidDispose: Event<void>
   /** Shows a number on the view's icon; 0 hides it. */
   setBadge(count: number, tooltip: string): void
@@ -13,15 +14,18 @@ export interface SideBarView {
 /** The icons of tabs, in `media/`. */
 export type TabIcon = 'parley' | 'parley-waiting' | 'parley-running' | 'parley-failed' | 'parley-done'
 
-/** An editor tab with a page, as the window shows it. */
-export interface TabPanel {
+export interface TabState {
   readonly visible: boolean
   /** Whether the webview is the active editor. */
   readonly active: boolean
-  title: string
+}
+
+/** An editor tab with a page, as the window shows it. */
+export interface TabPanel {
   /** The tab became visible or hidden, or active or inactive. */
-  readonly onDidChangeState: Event<void>
+  readonly onDidChangeState: Event<TabState>
   readonly onDidClose: Event<void>
+  setTitle(title: string): void
   setIcon(icon: TabIcon): void
   reveal(): void
   /** Moves it to the editor group beside; creates one if necessary. */
@@ -29,9 +33,10 @@ export interface TabPanel {
   close(): void
 }
 
-/** A tab, and the messages of its page. */
+/** A tab, how it is when it's shown, and the messages of its page. */
 export interface ShownTab {
   panel: TabPanel
+  state: TabState
   page: PageChannel
 }
 

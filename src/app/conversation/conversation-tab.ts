@@ -6,7 +6,7 @@ import {
   type SessionIndicators,
 } from '../../sessions/session-indicators.ts'
 import { titleOf } from '../../sessions/session-title.ts'
-import type { ShownTab, TabPanel } from '../webviews.ts'
+import type { ShownTab, TabPanel, TabState } from '../webviews.ts'
 import type { FocusReport } from './active-surface.ts'
 import { ConversationPage, type ConversationPageOptions } from './conversation-page.ts'
 import type { ConversationMatch, ConversationSurface, SendToPage } from './conversation-surface.ts'
@@ -16,6 +16,8 @@ import type { TitledTab } from './tab-titles.ts'
 export class ConversationTab extends Owner implements ConversationSurface {
   readonly controller: ConversationPageOptions['controller']
   readonly #panel: TabPanel
+  #state: TabState
+  #title: string | undefined
   readonly #conversation: ConversationPage
   readonly #indicators: SessionIndicators
   readonly #worktrees: ConversationPageOptions['worktrees']
@@ -26,7 +28,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
    * `onTitle`: it may be called differently now. Closing the panel disposes the tab and its controller.
    */
   constructor(
-    { panel, page }: ShownTab,
+    { panel, state, page }: ShownTab,
     options: ConversationPageOptions,
     indicators: SessionIndicators,
     onFocus: (focus: FocusReport) => void,
@@ -39,14 +41,16 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#worktrees = options.worktrees
     this.controller = this.register(options.controller)
     this.#panel = panel
+    this.#state = state
     this.#conversation = this.register(new ConversationPage(page, options))
     this.register(this.#conversation.onDidFocus(onFocus))
     this.register(
-      panel.onDidChangeState(() => {
-        this.#conversation.setVisible(panel.visible)
+      panel.onDidChangeState(now => {
+        this.#state = now
+        this.#conversation.setVisible(now.visible)
         onSeen()
         // a tab may become active because another one was closed, while the user is typing elsewhere
-        if (panel.active && !options.pageFocus.isInConversation) onFront()
+        if (now.active && !options.pageFocus.isInConversation) onFront()
       }),
     )
     this.register(options.controller.onDidChange(onTitle))
@@ -58,12 +62,12 @@ export class ConversationTab extends Owner implements ConversationSurface {
   }
 
   get isVisible(): boolean {
-    return this.#panel.visible
+    return this.#state.visible
   }
 
   /** Whether the tab is the active editor. */
   get isActive(): boolean {
-    return this.#panel.active
+    return this.#state.active
   }
 
   async reveal(): Promise<void> {
@@ -122,7 +126,9 @@ export class ConversationTab extends Owner implements ConversationSurface {
   }
 
   set title(title: string) {
-    if (this.#panel.title !== title) this.#panel.title = title
+    if (this.#title === title) return
+    this.#title = title
+    this.#panel.setTitle(title)
   }
 
   #updateIcon(): void {

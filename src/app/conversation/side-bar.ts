@@ -46,6 +46,7 @@ export class SideBar implements ConversationSurface {
   readonly #store: KeyValueStore
   #page: ViewPage = 'conversation'
   #view: SideBarView | undefined
+  #isViewVisible = false
   #conversation: ConversationPage | undefined
   #waitingSessions = { here: 0, elsewhere: 0 }
   #waiting: Array<(conversation: ConversationPage) => void> = []
@@ -71,21 +72,23 @@ export class SideBar implements ConversationSurface {
   }
 
   #isShown(page: ViewPage): boolean {
-    return this.#page === page && (this.#view?.visible ?? false)
+    return this.#page === page && this.#isViewVisible
   }
 
   /** Connects the page in which VS Code shows the view. */
   show(view: SideBarView, page: PageChannel): void {
     const first = this.#view === undefined
     this.#view = view
+    this.#isViewVisible = view.visible
     const conversation = new ConversationPage(page, this.#options, connection =>
       this.#history.listen('sideBar', connection, () => this.#isShown('history')),
     )
     this.#conversation = conversation
     conversation.showPage(this.#page, false)
     conversation.onDidFocus(this.#events.onFocus)
-    const visibility = view.onDidChangeVisibility(() => {
-      conversation.setVisible(view.visible)
+    const visibility = view.onDidChangeVisibility(visible => {
+      this.#isViewVisible = visible
+      conversation.setVisible(visible)
       if (this.#isShown('history')) this.#history.shown()
       this.#events.onSeen()
     })
@@ -128,7 +131,7 @@ export class SideBar implements ConversationSurface {
 
   /** If the view has the focus already, VS Code would take it away for a moment, and drop what the user types meanwhile. */
   async #focusView(): Promise<void> {
-    const hasFocus = this.#view?.visible && this.#conversation?.hasFocus
+    const hasFocus = this.#isViewVisible && this.#conversation?.hasFocus
     if (!hasFocus) await this.#options.workbench.execute(`${ViewId.conversation}.focus`)
   }
 

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode'
 import type { Pages } from '../../app/pages.ts'
-import type { ShownTab, SideBarView, TabOptions, TabPanel } from '../../app/webviews.ts'
+import type { ShownTab, SideBarView, TabOptions, TabPanel, TabState } from '../../app/webviews.ts'
 import {
   AGENTS_PAGE,
   COMPARE_PAGE,
@@ -30,26 +30,25 @@ export function openTab(
   const panel = vscode.window.createWebviewPanel(viewType, options.title, column, {
     retainContextWhenHidden: retain,
   })
-  return { panel: tabPanel(panel, extensionUri), page: new WebviewPage(panel, extensionUri, options) }
+  return shownTab(panel, new WebviewPage(panel, extensionUri, options), extensionUri)
+}
+
+function shownTab(panel: vscode.WebviewPanel, page: WebviewPage, extensionUri: vscode.Uri): ShownTab {
+  return { panel: tabPanel(panel, extensionUri), state: stateOf(panel), page }
+}
+
+function stateOf({ visible, active }: vscode.WebviewPanel): TabState {
+  return { visible, active }
 }
 
 /** A tab of VS Code, as the models of the views use it. */
 function tabPanel(panel: vscode.WebviewPanel, extensionUri: vscode.Uri): TabPanel {
   return {
-    get visible() {
-      return panel.visible
-    },
-    get active() {
-      return panel.active
-    },
-    get title() {
-      return panel.title
-    },
-    set title(title) {
+    onDidChangeState: listener => panel.onDidChangeViewState(() => listener(stateOf(panel))),
+    onDidClose: listener => panel.onDidDispose(listener),
+    setTitle(title) {
       panel.title = title
     },
-    onDidChangeState: listener => panel.onDidChangeViewState(() => listener()),
-    onDidClose: listener => panel.onDidDispose(listener),
     setIcon(name) {
       // unlike the activity bar's icon, a tab's icon isn't recolored, so there is a file for each kind of theme
       const file = (theme: string) => vscode.Uri.joinPath(extensionUri, 'media', `${name}-${theme}.svg`)
@@ -64,10 +63,8 @@ function tabPanel(panel: vscode.WebviewPanel, extensionUri: vscode.Uri): TabPane
 /** The view in VS Code's side bar, as its model uses it. */
 function sideBarView(view: vscode.WebviewView): SideBarView {
   return {
-    get visible() {
-      return view.visible
-    },
-    onDidChangeVisibility: listener => view.onDidChangeVisibility(listener),
+    visible: view.visible,
+    onDidChangeVisibility: listener => view.onDidChangeVisibility(() => listener(view.visible)),
     onDidDispose: listener => view.onDidDispose(listener),
     setBadge(value, tooltip) {
       view.badge = value > 0 ? { value, tooltip } : undefined
@@ -81,6 +78,6 @@ export function createViewEntries(pages: Pages, extensionUri: vscode.Uri) {
     showSideBar: (view: vscode.WebviewView, page: WebviewPage) => pages.showSideBar(sideBarView(view), page),
     /** `state`: what the page stored before a reload, unchecked. */
     restoreTab: (panel: vscode.WebviewPanel, page: WebviewPage, state: unknown) =>
-      pages.restoreTab(panel.viewType, { panel: tabPanel(panel, extensionUri), page }, state),
+      pages.restoreTab(panel.viewType, shownTab(panel, page, extensionUri), state),
   }
 }

@@ -29,7 +29,7 @@ describe('the page that compares agents', () => {
     const participants = [{ agentId: 'one', agentName: 'One', worktree: { path: '/one', name: 'one' } }]
     const of = (id: string) => ({ id, title: id, at: 1, from: { commit: 'abc' }, participants })
     const panel = {
-      ...{ visible: true, setIcon() {}, reveal() {}, close() {} },
+      ...{ setTitle() {}, setIcon() {}, reveal() {}, close() {} },
       ...{ onDidChangeState: nothing, onDidClose: nothing },
     }
     const channel = { listen() {}, post: (message: unknown) => void sent.push(JSON.stringify(message)) }
@@ -39,7 +39,7 @@ describe('the page that compares agents', () => {
         get isTrusted() {
           return isTrusted
         },
-        openTab: () => ({ panel, page: channel }),
+        openTab: () => ({ panel, state: { visible: true, active: true }, page: channel }),
       },
       pageFocus: { listen: nothing },
       comparisons: {

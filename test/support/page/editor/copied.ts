@@ -20,7 +20,8 @@ const HANDLES: Record<string, (run: Call, args: unknown[], path: string) => unkn
   'dialogs.input': input,
   'dialogs.progress': progress,
   openTab: (run, [options], path) => tabOf(run(toWindow(options, path)) as Tab, path),
-  'pages.showSideBar': (run, [view, page], path) => run(view, pageOf(page as Page, path)),
+  'pages.showSideBar': (run, [view, page], path) =>
+    run(copied(view as object, `${path}.view.`), pageOf(page as Page, path)),
   'pages.restoreTab': (run, [type, tab, state], path) =>
     run(type, tabOf(tab as Tab, path), plain(state, path)),
   features: async (run, _, path) => copied((await run()) as object, `${path}.`),
@@ -240,12 +241,13 @@ interface Page {
 
 interface Tab {
   panel: object
+  state: unknown
   page: Page
 }
 
 /** Its page's messages, and what the window tells of the tab. */
-function tabOf({ panel, page }: Tab, path: string): Tab {
-  return { panel, page: pageOf(page, path) }
+function tabOf({ panel, state, page }: Tab, path: string): Tab {
+  return { panel: copied(panel, `${path}.panel.`), state: plain(state, path), page: pageOf(page, path) }
 }
 
 function pageOf(page: Page, path: string): Page {

@@ -285,3 +285,10 @@ export const OTHER_RENEWAL_POLL_MS = 100
 export const MAX_IMPORTED_ENTRIES = 20_000
 /** Maximum number of terminals of an imported conversation. */
 export const MAX_IMPORTED_TERMINALS = 5000
+
+// ---- lines that agents read and edit ------------------------------------------------------------------------------
+
+/** Longer texts aren't searched for in editors. UTF-16 units. */
+export const MAX_HIGHLIGHT_TEXT = 1_000_000
+/** Number of tool calls of a turn whose lines are remembered. */
+export const MAX_HIGHLIGHTED_CALLS = 100

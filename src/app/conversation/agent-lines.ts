@@ -1,14 +1,11 @@
 import type { FileChange } from '../../acp/model.ts'
 import { type Disposable, toDisposable } from '../../common/disposable.ts'
+import { MAX_HIGHLIGHT_TEXT, MAX_HIGHLIGHTED_CALLS } from '../../common/limits.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { watchSessions } from '../../sessions/watch-sessions.ts'
 
-/** Longer text isn't searched for in editors. UTF-16 units. */
-export const MAX_SEARCHED = 1_000_000
-/** Number of tool calls of a turn whose lines are remembered. */
-export const MAX_TOOL_CALLS = 100
 /** How long the lines stay after the turn. */
 const STAY_MS = 3000
 
@@ -50,7 +47,7 @@ function follow(open: OpenSession, tell: (lines: AgentLines) => void): Disposabl
     told.delete(toolCallId)
     told.set(toolCallId, lines)
     const [oldest] = told.keys()
-    if (told.size > MAX_TOOL_CALLS && oldest !== undefined) told.delete(oldest)
+    if (told.size > MAX_HIGHLIGHTED_CALLS && oldest !== undefined) told.delete(oldest)
     tell({ session: key, toolCallId, cwd: open.plan.setup.cwd, lines })
   }
   const following = session.onDidChange(changes => {
@@ -85,7 +82,7 @@ function linesOf({ toolKind, status, content, locations }: ToolCallEntry): Agent
   const isReading = toolKind === 'read' || toolKind === 'search'
   return [
     ...edits.flatMap((change): AgentLine[] =>
-      (change.newText?.length ?? MAX_SEARCHED) < MAX_SEARCHED
+      (change.newText?.length ?? MAX_HIGHLIGHT_TEXT) < MAX_HIGHLIGHT_TEXT
         ? [{ type: 'edit', path: change.path, change }]
         : [],
     ),

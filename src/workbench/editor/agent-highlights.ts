@@ -1,11 +1,7 @@
 import * as vscode from 'vscode'
-import {
-  type AgentLine,
-  type AgentLines,
-  MAX_SEARCHED,
-  MAX_TOOL_CALLS,
-} from '../../app/conversation/agent-lines.ts'
+import type { AgentLine, AgentLines } from '../../app/conversation/agent-lines.ts'
 import { type Disposable, DisposableStore, Owner, toDisposable } from '../../common/disposable.ts'
+import { MAX_HIGHLIGHT_TEXT, MAX_HIGHLIGHTED_CALLS } from '../../common/limits.ts'
 import { editedLines, type LineRange } from '../../editor/diff-texts.ts'
 import { PathRules } from '../../editor/path-rules.ts'
 import { pathOnDisk } from '../path-on-disk.ts'
@@ -100,7 +96,7 @@ export class AgentHighlights extends Owner {
     }
     calls.set(toolCallId, files)
     for (const oldest of calls.keys()) {
-      if (calls.size <= MAX_TOOL_CALLS) break
+      if (calls.size <= MAX_HIGHLIGHTED_CALLS) break
       calls.delete(oldest)
     }
   }
@@ -125,7 +121,9 @@ export class AgentHighlights extends Owner {
       else this.#shown.delete(editor)
       const text = editor.document.getText()
       const edits = highlights.flatMap(highlight =>
-        highlight.type === 'edit' && text.length <= MAX_SEARCHED ? editedLines(highlight.change, text) : [],
+        highlight.type === 'edit' && text.length <= MAX_HIGHLIGHT_TEXT
+          ? editedLines(highlight.change, text)
+          : [],
       )
       const isEdited = (line: number) => edits.some(({ start, end }) => line >= start && line < end)
       const reads = highlights.flatMap(highlight =>

@@ -188,7 +188,7 @@ function registerCommands(log: Logger, handlers: () => Promise<CommandHandlers>)
 
 /** VS Code disposes the subscriptions meanwhile and waits up to 5 s for this, so that agents get time to exit. */
 export async function deactivate(): Promise<void> {
-  await (await loading)?.processesEnded
+  await (await loading)?.processesEnded()
 }
 
 /** The side bar's preview, shown until the page's script runs. */

@@ -62,7 +62,7 @@ export function createServices(options: PlatformOptions) {
     /** Equal for different spellings of a path. */
     keyOf: (path: string) => rules.key(path),
     /** Resolves after disposal, once all processes have exited or the process guard is about to end the rest. */
-    processesEnded: app.guard.closed,
+    processesEnded: editor.processesEnded,
   }
 }
 

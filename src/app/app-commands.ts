@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import { earlierSessionOf } from '../sessions/continuation.ts'
 import { recordedTitle } from '../sessions/session-title.ts'
+import { agentLogger } from './agents/agent-services.ts'
 import { runningAccounts } from './agents/running-accounts.ts'
 import type { AppServices } from './app-services.ts'
 import { backgroundCommand } from './commands/background-command.ts'
@@ -69,6 +70,7 @@ export function appCommands(platform: Platform, services: AppServices) {
     ...installCommands({
       installs: services.installs,
       logs,
+      agentLogger: (agentId, name) => agentLogger(platform, agentId, name),
       workbench,
       running: agentId => runningAccounts(agentId, services),
       restart: agentId => {
@@ -84,6 +86,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       rules,
       consent: services.ruleConsent,
       settings: ruleSettings,
+      hasWorkspace: () => workbench.roots.length > 0,
       session: () => surfaces.active.controller.current,
       nameOf,
       dialogs: workbench.dialogs,

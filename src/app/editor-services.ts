@@ -35,6 +35,8 @@ export interface EditorServices {
   readonly commitMessages: Pick<CommitMessages, 'generate'>
   /** Tells which lines agents read and edit from now on. */
   followAgentLines(listener: (lines: AgentLines) => void): Disposable
+  /** Resolves after disposal, once all processes have exited or the process guard is about to end the rest. */
+  processesEnded(): Promise<void>
 }
 
 export function createEditorServices(
@@ -84,5 +86,6 @@ export function createEditorServices(
       globalStorage: storage.globalFolder,
     }),
     followAgentLines: listener => followAgentLines(manager, listener),
+    processesEnded: () => app.guard.closed,
   }
 }

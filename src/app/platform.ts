@@ -83,9 +83,10 @@ export interface ProcessPlatform extends Pick<Platform, 'fileInExtension' | 'log
   confirm(): Promise<unknown>
 }
 
-/** The log of each agent. Secrets are redacted. */
+/** The log of each agent. */
 export interface AgentLogs {
-  logger(agentId: string, name: string): Logger
+  /** Receives only text without secrets. */
+  write(agentId: string, name: string, level: keyof Logger, message: string): void
   show(agentId: string, name: string): void
   /** Shows Parley's own log. */
   showOwn(): void

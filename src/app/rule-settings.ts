@@ -11,7 +11,6 @@ import type { Dialogs } from './workbench.ts'
 
 /** Reads and writes permission rules in the editor's settings. */
 export interface RuleSettings {
-  readonly hasWorkspace: boolean
   /** Appends a rule. Rejects with a sentence if it can't. */
   add(rule: PermissionRuleSetting, target: 'user' | 'workspace'): Promise<void>
   /** Replaces or removes a rule. Rejects with a sentence if it no longer exists. */

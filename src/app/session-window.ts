@@ -9,6 +9,7 @@ import { ProtectedFiles } from '../editor/protected-files.ts'
 import { allowedTools, EditorTools } from '../mcp/server/editor-tools.ts'
 import type { SessionReference } from '../sessions/open-session.ts'
 import {
+  agentLogger,
   connectOptions,
   createAgentServices,
   noticeOfOtherHost,
@@ -88,7 +89,7 @@ export function createSessionWindow(
     onDidChangeTrust: trust.onDidChange,
     /** How long agents of this window go on without it. */
     keepAgents: () => settingOf(workbench, 'keepAgentsRunning'),
-    agentLog: (agentId: string) => platform.logs.logger(agentId, agentServices.nameOf(agentId)),
+    agentLog: (agentId: string) => agentLogger(platform, agentId, agentServices.nameOf(agentId)),
     connectOptions: (startProcess: Parameters<typeof connectOptions>[3]) =>
       connectOptions(platform, process, agentServices, startProcess),
     /** The options of a new session. */

@@ -35,6 +35,7 @@ export function createWindowViews(
 ) {
   const { workbench, storage, ruleSettings } = platform
   const { dialogs } = workbench
+  const hasWorkspace = () => workbench.roots.length > 0
   const { agents, decisions, manager, nameOf, rules, surfaces } = window
   const { secrets, signInValues, tracker, views, worktrees } = window
   const runner = window.runners.get
@@ -44,7 +45,7 @@ export function createWindowViews(
     pageOptions: {
       ...{ ...window, workbench, summarize },
       changes: { tracker, workbench, sessions: manager, decisions },
-      ruleMessages: { rules, consent: window.ruleConsent, settings: ruleSettings, dialogs },
+      ruleMessages: { rules, consent: window.ruleConsent, settings: ruleSettings, hasWorkspace, dialogs },
       sessions: window.recent,
       mentioned: new MentionedSessions({ ...window, isHere: () => workspaceCheck(worktrees) }),
     },

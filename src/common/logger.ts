@@ -9,27 +9,25 @@ export interface Logger {
 
 export const silentLogger: Logger = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 
+/** Passes each message on with its level. */
+export function loggerTo(write: (level: keyof Logger, message: string) => void): Logger {
+  return {
+    trace: message => write('trace', message),
+    debug: message => write('debug', message),
+    info: message => write('info', message),
+    warn: message => write('warn', message),
+    error: message => write('error', message),
+  }
+}
+
 /** Writes to `log` until it's closed: when a window closes, agents that are still ending would write to a closed channel. */
 export function untilClosed(log: Logger, isClosed: () => boolean): Logger {
-  const write = (level: keyof Logger) => (message: string) => {
+  return loggerTo((level, message) => {
     if (!isClosed()) log[level](message)
-  }
-  return {
-    trace: write('trace'),
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-  }
+  })
 }
 
 /** Writes to `log` with secrets redacted. */
 export function redactingLogger(log: Logger, redact: (message: string) => string): Logger {
-  return {
-    trace: message => log.trace(redact(message)),
-    debug: message => log.debug(redact(message)),
-    info: message => log.info(redact(message)),
-    warn: message => log.warn(redact(message)),
-    error: message => log.error(redact(message)),
-  }
+  return loggerTo((level, message) => log[level](redact(message)))
 }

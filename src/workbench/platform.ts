@@ -48,7 +48,7 @@ export function createPlatform(
   const secrets = new SecretRegistry()
   const redacted = redactingLogger(channel, text => secrets.redact(text))
   const log = untilClosed(redacted, () => own.isDisposed)
-  const logs = own.add(new AgentLogs(secrets))
+  const logs = own.add(new AgentLogs())
   const storage = windowStorage(context)
   storePickedIn(storage.workspace)
   const proposals = own.add(new Proposals())
@@ -76,7 +76,7 @@ export function createPlatform(
     fileInExtension: (...names) => pathOnDisk(vscode.Uri.joinPath(extensionUri, ...names)),
     log,
     logs: {
-      logger: (agentId, name) => logs.logger(agentId, name),
+      write: (...line) => logs.write(...line),
       show: (agentId, name) => logs.for(agentId, name).show(true),
       showOwn: () => channel.show(true),
     },

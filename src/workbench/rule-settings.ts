@@ -7,10 +7,6 @@ import type { PermissionRuleSetting } from '../sessions/permission-rules/rule.ts
 import { inspectSetting, openUserSettingsFile, updateSetting } from './settings.ts'
 
 export const ruleSettings: RuleSettings = {
-  get hasWorkspace() {
-    return (vscode.workspace.workspaceFolders?.length ?? 0) > 0
-  },
-
   async add(rule, target) {
     const values = inspectSetting('permissionRules')
     const before = target === 'user' ? values?.globalValue : values?.workspaceValue

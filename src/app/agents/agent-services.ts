@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
 import type { ConnectOptions } from '../../acp/agent.ts'
 import type { AgentCapabilities } from '../../acp/model.ts'
+import { redactText } from '../../acp/redact-text.ts'
 import { AgentCatalog, type LastUsedAgent, type Trust } from '../../agents/agent-catalog.ts'
 import { demoAgent } from '../../agents/presets.ts'
 import { ProjectEnvironments } from '../../agents/project-environment/project-environments.ts'
@@ -12,6 +13,7 @@ import { WorkspaceConsent } from '../../agents/workspace-consent.ts'
 import { withTimeout } from '../../common/async.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
 import { SEARCH_PROJECT_MS } from '../../common/limits.ts'
+import { type Logger, loggerTo } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { visible } from '../../common/visible.ts'
 import type { ProtectedFiles } from '../../editor/protected-files.ts'
@@ -49,7 +51,7 @@ export type AgentServices = ReturnType<typeof createAgentServices>
 /** Creates the agents of a workspace: what its settings, its trust and its folders make of the agents and MCP servers of the machine. */
 export function createAgentServices(options: AgentServicesOptions) {
   const { platform, process, settings, trust, protectedFiles, own } = options
-  const { workbench, storage, log, logs, secrets } = platform
+  const { workbench, storage, log, secrets } = platform
   const { environment, guard, icons, installed, records } = process
   const { dialogs } = workbench
   const trusted = () => trust.trusted
@@ -117,7 +119,7 @@ export function createAgentServices(options: AgentServicesOptions) {
       ...{ catalog, consent, environment, environments, installed, mcp, rules },
       folders: () => workbench.folders,
       remote: { inputs, secrets, network: () => workbench.network },
-      logFor: agentId => logs.logger(agentId, nameOf(agentId)),
+      logFor: agentId => agentLogger(platform, agentId, nameOf(agentId)),
       signInEnvironment: agentId => signInValues.environment(agentId),
     }),
     /** Whether the search for agents has found what the user's terminal would find. */
@@ -143,6 +145,15 @@ export function createAgentServices(options: AgentServicesOptions) {
   }
 }
 
+/** The log of an agent, with secrets redacted. */
+export function agentLogger(
+  { logs, secrets }: Pick<Platform, 'logs' | 'secrets'>,
+  agentId: string,
+  name: string,
+): Logger {
+  return loggerTo((level, message) => logs.write(agentId, name, level, redactText(secrets.redact(message))))
+}
+
 /** The agent used last in this workspace, or else anywhere. */
 function lastUsedAgent({ workspace, global }: Platform['storage']): LastUsedAgent {
   const key = 'lastUsedAgent'
@@ -164,7 +175,7 @@ export function connectOptions(
 ): (agentId: string) => Omit<ConnectOptions, 'signal'> {
   return agentId => {
     const name = nameOf(agentId)
-    const log = logs.logger(agentId, name)
+    const log = agentLogger({ logs, secrets }, agentId, name)
     return {
       clientInfo: { name: 'parley', title: 'Parley', version },
       initializeTimeoutMs: settingOf(workbench, 'initializeTimeout') * 1000,

@@ -3,6 +3,7 @@ import { agentIdOf } from '../../agents/presets.ts'
 import type { InstallManager } from '../../agents/registry/install-manager.ts'
 import type { RegistryAgent } from '../../agents/registry/registry-format.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { withoutIcons } from '../../common/visible.ts'
 import { helpLabel, planText } from '../agents/agent-offers.ts'
@@ -12,7 +13,8 @@ import type { Dialogs, Picker, PickItem, Workbench } from '../workbench.ts'
 
 interface InstallCommandOptions {
   installs: InstallManager
-  logs: Pick<AgentLogs, 'logger' | 'show'>
+  logs: Pick<AgentLogs, 'show'>
+  agentLogger: (agentId: string, name: string) => Logger
   workbench: Workbench
   /** The ids of running agents in this window that share the files of this agent: the agent itself and its accounts. */
   running: (agentId: string) => string[]
@@ -206,7 +208,7 @@ async function install(options: InstallCommandOptions, id: string): Promise<void
     installs.dismiss(id)
     if (answer === showOutput) {
       const agentId = agentIdOf(id)
-      logs.logger(agentId, nameOf()).error(`${status.message}\n${status.output}`)
+      options.agentLogger(agentId, nameOf()).error(`${status.message}\n${status.output}`)
       logs.show(agentId, nameOf())
     } else if (answer !== undefined && status.help !== undefined) await workbench.openExternal(status.help)
     return

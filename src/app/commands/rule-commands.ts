@@ -20,6 +20,8 @@ export interface RuleCommandOptions {
   rules: Pick<PermissionRules, 'list'>
   consent: Pick<RuleConsent, 'accept' | 'counts'>
   settings: RuleSettings
+  /** A folder is open, in whose settings a rule can be. */
+  hasWorkspace: () => boolean
   /** the displayed session */
   session: () => { allowance: SessionAllowance } | undefined
   nameOf: (agentId: string) => string
@@ -60,7 +62,7 @@ async function manage(options: RuleCommandOptions): Promise<void> {
 
 /** Asks for the subject, effect and scope of a new rule. Returns false if the list shouldn't be shown again. */
 async function addNew(options: RuleCommandOptions): Promise<boolean> {
-  const { dialogs, settings, session } = options
+  const { dialogs, hasWorkspace, session } = options
   const title = l10n.t('Add Permission Rule')
   const about = await dialogs.pick(subjects(), { title, placeholder: l10n.t('What is the rule about?') })
   if (!about) return true
@@ -88,9 +90,7 @@ async function addNew(options: RuleCommandOptions): Promise<boolean> {
   const target = await dialogs.pick(
     [
       ...(open ? [{ target: open.allowance, label: l10n.t('Only in This Session') }] : []),
-      ...(settings.hasWorkspace
-        ? [{ target: 'workspace' as const, label: l10n.t('In Workspace Settings') }]
-        : []),
+      ...(hasWorkspace() ? [{ target: 'workspace' as const, label: l10n.t('In Workspace Settings') }] : []),
       { target: 'user' as const, label: l10n.t('In User Settings') },
     ],
     { title, placeholder: l10n.t('Where does the rule apply?') },

@@ -19,13 +19,15 @@ export interface RuleHandlersOptions {
   rules: Pick<PermissionRules, 'suggest' | 'allowances' | 'onDidChange'>
   consent: Pick<RuleConsent, 'accept'>
   settings: RuleSettings
+  /** A folder is open, in whose settings a rule can be. */
+  hasWorkspace: () => boolean
   dialogs: Pick<Dialogs, 'confirm' | 'pick'>
 }
 
 /** Handles a conversation's requests about permission rules. */
 export function ruleHandlers(
   controller: ConversationController,
-  { rules, consent, settings, dialogs }: RuleHandlersOptions,
+  { rules, consent, settings, hasWorkspace, dialogs }: RuleHandlersOptions,
 ) {
   const suggest = async (key: string, requestId: string) => {
     const open = controller.shownAs(key)
@@ -39,14 +41,14 @@ export function ruleHandlers(
     return (found?.suggestions ?? []).map(({ rule }) => {
       const label = ruleText(rule)
       const preview = l10n.t('{0} may do this without asking.', found?.open.agentName ?? '')
-      const isOfWorkspace = settings.hasWorkspace && rule.path !== undefined && rule.path !== '**'
+      const isOfWorkspace = hasWorkspace() && rule.path !== undefined && rule.path !== '**'
       return { label, preview, json: jsonOf(rule), ...(isOfWorkspace && { isOfWorkspace }) }
     })
   }
   return {
     'conversation/offerRules': async ({ key, requestId }) => ({
       offers: await offersFor(key, requestId),
-      workspace: settings.hasWorkspace,
+      workspace: hasWorkspace(),
     }),
     'conversation/saveRule': async ({ key, requestId, offer, json, target }) => {
       const found = await suggest(key, requestId)

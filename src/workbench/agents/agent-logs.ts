@@ -1,23 +1,14 @@
 import * as vscode from 'vscode'
-import { redactText } from '../../acp/redact-text.ts'
 import { Owner } from '../../common/disposable.ts'
-import { type Logger, redactingLogger, untilClosed } from '../../common/logger.ts'
-import type { SecretRegistry } from '../../common/secrets.ts'
+import type { Logger } from '../../common/logger.ts'
 
 /** A log channel for each agent, created with its first message. */
 export class AgentLogs extends Owner {
   readonly #channels = new Map<string, vscode.LogOutputChannel>()
-  readonly #secrets: SecretRegistry
 
-  constructor(secrets: SecretRegistry) {
-    super()
-    this.#secrets = secrets
-  }
-
-  /** Writes to the agent's channel, with secrets redacted. */
-  logger(agentId: string, name: string): Logger {
-    const log = redactingLogger(this.for(agentId, name), text => redactText(this.#secrets.redact(text)))
-    return untilClosed(log, () => this.owned.isDisposed)
+  write(agentId: string, name: string, level: keyof Logger, message: string): void {
+    // agents that are still ending when the window closes would write to a closed channel
+    if (!this.owned.isDisposed) this.for(agentId, name)[level](message)
   }
 
   for(agentId: string, name: string): vscode.LogOutputChannel {

@@ -4,6 +4,7 @@ import { runningAccounts } from '../../../src/app/agents/running-accounts.ts'
 import { installCommands } from '../../../src/app/commands/install-commands.ts'
 import { CommandId } from '../../../src/app/ids.ts'
 import type { Workbench } from '../../../src/app/workbench.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
 import type { AgentRunner } from '../../../src/sessions/runners/agent-runner.ts'
 import { until } from '../../support/until.ts'
 
@@ -45,6 +46,7 @@ describe('an updated agent', () => {
       installs,
       workbench,
       logs: {} as never,
+      agentLogger: () => silentLogger,
       running: agentId => [agentId, 'work'].filter(id => running.includes(id)),
       restart: async agentId => void restarted.push(agentId),
       forget: async () => {},
@@ -115,6 +117,7 @@ describe('a removed agent', () => {
         },
       } as unknown as Workbench,
       logs: {} as never,
+      agentLogger: () => silentLogger,
       running: () => (isRunning ? ['codex'] : []),
       restart: async () => {},
       forget: async () => {},

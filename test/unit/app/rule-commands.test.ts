@@ -14,7 +14,8 @@ describe('Manage Permission Rules', () => {
     await ruleCommands({
       rules: { list: () => [] },
       consent: { accept: (rules: unknown) => accepted.push(rules), counts: () => true },
-      settings: { hasWorkspace: true, add: async (...rule: unknown[]) => void added.push(rule) },
+      hasWorkspace: () => true,
+      settings: { add: async (...rule: unknown[]) => void added.push(rule) },
       session: () => allowance && { allowance },
       nameOf: String,
       dialogs: {

@@ -15,7 +15,7 @@ describe('Offered permission rules', () => {
           rules: {
             suggest: async () => rules.map(rule => ({ text: '', rule: { ...rule, action: 'allow' } })),
           },
-          settings: { hasWorkspace },
+          hasWorkspace: () => hasWorkspace,
         } as unknown as RuleHandlersOptions,
       )
       const { offers } = await handlers['conversation/offerRules']({ key: 'k', requestId: 'r' })
@@ -40,7 +40,8 @@ describe('Offered permission rules', () => {
       {
         rules: { suggest: async () => [{ text: '', rule }] },
         consent: { accept: (...rules: unknown[]) => saved.push(rules) },
-        settings: { hasWorkspace: true, add: async (...added: unknown[]) => void saved.push(added) },
+        hasWorkspace: () => true,
+        settings: { add: async (...added: unknown[]) => void saved.push(added) },
       } as unknown as RuleHandlersOptions,
     )
     const json = JSON.stringify(rule, undefined, 2)

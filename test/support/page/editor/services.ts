@@ -15,11 +15,11 @@ export const createServices: typeof create = given =>
     carryBack: services => copied(services),
     carry(platform) {
       const { documents, encodings, externalUrl, followFiles, nativeElicitation } = platform
-      const { ruleSettings, secretStore, signInTerminal, trash } = platform
+      const { log, logs, ruleSettings, secretStore, selectedPython, signInTerminal, trash } = platform
       return {
         ...platform,
         ...copied({ documents, encodings, externalUrl, followFiles, nativeElicitation }),
-        ...copied({ ruleSettings, secretStore, signInTerminal, trash }),
+        ...copied({ log, logs, ruleSettings, secretStore, selectedPython, signInTerminal, trash }),
         workbench: copiedWorkbench(platform.workbench),
       }
     },

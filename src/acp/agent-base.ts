@@ -8,6 +8,7 @@ import { AgentClosedError } from './agent.ts'
 import { type AgentLink, limitLog } from './agent-link.ts'
 import type { ConnectionHandlers } from './connection.ts'
 import { InvalidResponseError, NotSupportedError, toAgentError } from './errors.ts'
+import { KnownSessions } from './known-sessions.ts'
 import type {
   AcpMcpServer,
   AgentCapabilities,
@@ -45,8 +46,6 @@ import { readCommand } from './wire/update.ts'
 
 /** maximum number of malformed parts of an agent's messages that are logged */
 const REPORTS = 500
-/** maximum number of sessions remembered for one agent that Parley didn't ask for */
-const MAX_UNREQUESTED = 1000
 
 /** The parts of an agent's link that the base class for both versions uses. */
 export type SurfaceLink = Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'> &
@@ -75,11 +74,11 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   protected readonly report: Report
   readonly #onUpdate: Emitter<{ sessionId: string; update: SessionUpdate }>
   readonly #onAuthStatus: Emitter<AuthStatus>
-  /** sessions that Parley has created or opened */
-  readonly #sessions = new Map<string, S>()
-  /** sessions that only the agent's updates mention: subagents, or a session whose response hasn't arrived yet */
-  readonly #unrequested = new Map<string, S>()
-  readonly #abandoned = new AbandonedRequests()
+  protected readonly sessions = new KnownSessions<S>(sessionId =>
+    this.createSession(sessionId, this.#emit, this.report),
+  )
+  /** loads that the user canceled */
+  protected readonly abandoned = new AbandonedRequests()
   #attached: AttachedAgent | undefined
 
   /** `offers`: whether the user can use a sign-in method. */
@@ -146,13 +145,13 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     const ofSession = toAgent.filter(({ params }) => isRecord(params) && params.sessionId === sessionId)
     const opening = ofSession.find(({ method }) => method === 'session/load' || method === 'session/resume')
     if (opening) {
-      this.#abandoned.add(sessionId, connection.adopt(opening.id))
+      this.abandoned.add(sessionId, connection.adopt(opening.id))
       return undefined
     }
     const note = notes[sessionId] as SessionNote | undefined
     if (!note) return undefined
     this.started(sessionId, result)
-    const session = this.session(sessionId)
+    const session = this.sessions.opened(sessionId)
     session.options.restore(note.configOptions)
     session.commands = note.commands
     const prompt = ofSession.findLast(({ method }) => method === 'session/prompt')
@@ -237,12 +236,11 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
 
   async deleteSession(sessionId: string): Promise<void> {
     await this.#gone('session/delete', this.capabilities.delete, 'delete sessions', sessionId)
-    this.#sessions.delete(sessionId)
-    this.#unrequested.delete(sessionId)
+    this.sessions.delete(sessionId)
   }
 
   async setConfigOption(sessionId: string, optionId: string, value: string | boolean): Promise<void> {
-    const session = this.session(sessionId)
+    const session = this.sessions.opened(sessionId)
     const set = session.options.route(optionId, value)
     const result = await this.ask(set.method, () => ({ sessionId, ...this.setToWire(set) }))
     const options = setOptionResponseSchema.safeParse(result).data?.configOptions
@@ -328,7 +326,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     switch (method) {
       case 'session/update':
         if (isRecord(params) && typeof params.sessionId === 'string') {
-          this.readUpdate(params.update, this.#reported(params.sessionId))
+          this.readUpdate(params.update, this.sessions.reported(params.sessionId))
         } else this.report('session/update without a session')
         return true
       case 'elicitation/complete': {
@@ -367,33 +365,9 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   // ---- parts ---------------------------------------------------------------------------------------------------
 
   readonly #emit = (sessionId: string, update: SessionUpdate): void => {
-    if (this.#abandoned.drops(sessionId, update)) return
-    if (update.type === 'commands') this.#reported(sessionId).commands = update.commands
+    if (this.abandoned.drops(sessionId, update)) return
+    if (update.type === 'commands') this.sessions.reported(sessionId).commands = update.commands
     this.#onUpdate.fire({ sessionId, update })
-  }
-
-  /** A session that Parley asks for. */
-  protected session(sessionId: string): S {
-    let session = this.#sessions.get(sessionId)
-    if (!session) {
-      session = this.#unrequested.get(sessionId) ?? this.createSession(sessionId, this.#emit, this.report)
-      this.#unrequested.delete(sessionId)
-      this.#sessions.set(sessionId, session)
-    }
-    return session
-  }
-
-  /** The session that an agent's update is about; added if it's unknown. */
-  #reported(sessionId: string): S {
-    let session = this.#sessions.get(sessionId) ?? this.#unrequested.get(sessionId)
-    if (!session) {
-      // An agent may use a new id for each update; then the oldest are dropped.
-      const [oldest] = this.#unrequested.size < MAX_UNREQUESTED ? [] : this.#unrequested.keys()
-      if (oldest !== undefined) this.#unrequested.delete(oldest)
-      session = this.createSession(sessionId, this.#emit, this.report)
-      this.#unrequested.set(sessionId, session)
-    }
-    return session
   }
 
   protected setup(setup: SessionSetup) {
@@ -407,7 +381,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
 
   /** Reads the response that starts a session. */
   protected started(sessionId: string, raw: unknown, lastOptions?: LastOptions): SessionStart {
-    const session = this.session(sessionId)
+    const session = this.sessions.opened(sessionId)
     const { options, report } = session
     options.start(readStart(raw))
     if (lastOptions) options.recall(lastOptions)
@@ -424,16 +398,11 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     signal: AbortSignal | undefined,
     lastOptions: LastOptions | undefined,
   ): Promise<SessionStart> {
-    await this.#abandoned.wait(sessionId, signal).catch(error => {
+    await this.abandoned.wait(sessionId, signal).catch(error => {
       throw toAgentError(method, error)
     })
-    const onAbandoned = (answer: Promise<unknown>) => this.#abandoned.add(sessionId, answer)
+    const onAbandoned = (answer: Promise<unknown>) => this.abandoned.add(sessionId, answer)
     return this.started(sessionId, await this.ask(method, params, signal, onAbandoned), lastOptions)
-  }
-
-  /** Resolves when an abandoned load of the session is over; `undefined` when there is none. */
-  protected abandonedLoad(sessionId: string): Promise<void> | undefined {
-    return this.#abandoned.settled(sessionId)
   }
 
   protected sendCancel(sessionId: string): void {

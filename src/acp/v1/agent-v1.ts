@@ -38,7 +38,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   ): Promise<SessionStart> {
     const params = () => {
       this.require(this.capabilities.load, 'load sessions')
-      this.session(sessionId).resetTerminals()
+      this.sessions.opened(sessionId).resetTerminals()
       return { sessionId, ...this.setup(setup) }
     }
     return this.reopen('session/load', sessionId, params, signal, lastOptions)
@@ -46,7 +46,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
 
   async prompt(sessionId: string, content: ContentBlock[]): Promise<void> {
     const method = 'session/prompt'
-    const session = this.session(sessionId)
+    const session = this.sessions.opened(sessionId)
     let prompt: ReturnType<typeof promptToWire>
     try {
       prompt = promptToWire(content, this.capabilities)
@@ -55,7 +55,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
     }
     session.cancelled = false
     session.hasOwnTurn = false
-    const abandoned = this.abandonedLoad(sessionId)
+    const abandoned = this.abandoned.settled(sessionId)
     if (abandoned) await abandoned
     if (session.cancelled) {
       session.emit({ type: 'state', state: 'idle', stopReason: 'cancelled' })
@@ -65,7 +65,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   }
 
   protected override settlePrompt(sessionId: string, answer: Promise<unknown>): Promise<void> {
-    return this.#turn(this.session(sessionId), () => answer)
+    return this.#turn(this.sessions.opened(sessionId), () => answer)
   }
 
   async #turn(session: SessionV1, ask: () => Promise<unknown>): Promise<void> {
@@ -107,7 +107,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
    */
   override async steer(sessionId: string, content: ContentBlock[]): Promise<SteeringOutcome> {
     const outcome = await super.steer(sessionId, content)
-    const session = this.session(sessionId)
+    const session = this.sessions.opened(sessionId)
     if (outcome === 'startedNewTurn' && !session.isPrompting) {
       session.hasOwnTurn = true
       session.emit({ type: 'state', state: 'running' })
@@ -119,7 +119,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   }
 
   cancel(sessionId: string): void {
-    const session = this.session(sessionId)
+    const session = this.sessions.opened(sessionId)
     session.cancelled = true
     this.sendCancel(sessionId)
     if (!session.hasOwnTurn) return

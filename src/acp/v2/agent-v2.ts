@@ -45,7 +45,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
   ): Promise<SessionStart> {
     const params = () => {
       this.require(this.capabilities.load, 'load sessions')
-      this.session(sessionId).resetTerminals()
+      this.sessions.opened(sessionId).resetTerminals()
       return {
         sessionId,
         ...this.setup(setup),
@@ -59,7 +59,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
   /** The agent's state updates report the turn before or after the response, or both. */
   async prompt(sessionId: string, content: ContentBlock[]): Promise<{ messageId?: string }> {
     const params = () => ({ sessionId, prompt: promptToWire(content, this.capabilities) })
-    const abandoned = this.abandonedLoad(sessionId)
+    const abandoned = this.abandoned.settled(sessionId)
     if (abandoned) await abandoned
     return this.#accepted(sessionId, await this.ask('session/prompt', params))
   }
@@ -79,7 +79,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
     const { messageId, stopReason } = result
     // An early draft responded at the end of the turn, as v1 does.
     if (typeof stopReason === 'string') {
-      this.session(sessionId).emit({ type: 'state', state: 'idle', stopReason })
+      this.sessions.opened(sessionId).emit({ type: 'state', state: 'idle', stopReason })
     }
     return typeof messageId === 'string' ? { messageId } : {}
   }

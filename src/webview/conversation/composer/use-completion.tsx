@@ -1,16 +1,13 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
-import type { MentionRow, OutsideAnswer } from '../../../bridge/conversation.ts'
-import { t } from '../../l10n.ts'
+import type { MentionRow } from '../../../bridge/conversation.ts'
 import { hasModifier } from '../../ui/control-key.ts'
 import { lazy } from '../../ui/lazy.tsx'
-import { announce } from '../../ui/live-region.tsx'
-import { useApp } from '../context.ts'
-import { isPicture } from './attach.ts'
 import { type CommandRow, type Completion, commandQuery, completionAt } from './completion.ts'
 import { commandListId, commandRowId, mentionListId, mentionRowId } from './completion-ids.ts'
 import type { Draft } from './draft.ts'
 import type { Moves, TextInputHandle } from './text-input.tsx'
+import { useAcceptedMention } from './use-accepted-mention.ts'
 import { useCommands } from './use-commands.ts'
 import { useMentions } from './use-mentions.ts'
 
@@ -46,23 +43,6 @@ export interface Completing {
   afterChoice(what: () => void): void
 }
 
-/**
- * The row that the user accepted before it was found, or about which a question is open. It's inserted afterward, even if the
- * user has continued typing.
- */
-interface EarlyChoice {
-  query: string
-  /** current offsets of `@` and the query */
-  from: number
-  to: number
-  row: number
-  continues: boolean
-  /** actions requested since */
-  next: () => void
-  /** whether a prompt gets the content of this row's file */
-  question?: { row: MentionRow; answer?: OutsideAnswer }
-}
-
 /** The completion lists for `/` and `@`, and their keys. */
 export function useCompletion({
   draft,
@@ -71,13 +51,13 @@ export function useCompletion({
   isRecalled,
   onAttach,
 }: CompletionOptions): Completing {
-  const { host } = useApp()
   const [caret, setCaret] = useState(0)
   const [active, setActive] = useState(0)
   /** offset of the `@` or `/` whose list the user closed */
   const [dismissed, setDismissed] = useState<number | undefined>(undefined)
   const { text, chips } = draft.content.value
-  const [early, setEarly] = useState<EarlyChoice | undefined>(undefined)
+  const accepted = useAcceptedMention({ draft, input, onAttach, onCancel: setDismissed })
+  const early = accepted.choice
   const rows = useCommands(commands, commandQuery(text, caret) !== undefined)
   const at = isRecalled() ? undefined : completionAt(text, caret, chips, rows)
   // text after an early choice isn't part of the query, and isn't completed before it was inserted
@@ -95,55 +75,17 @@ export function useCompletion({
     input.current?.replace({ from: 0, to: called }, `/${command.name}${space}`)
     input.current?.focus()
   }
-  const takeMention = (row: MentionRow, range: { from: number; to: number }, continues: boolean) => {
-    if (continues && row.continuation !== undefined) input.current?.replace(range, `@${row.continuation}`)
-    else if (!('content' in row.attaches) || (isPicture(row.attaches) && !row.isOutside)) {
-      input.current?.replace(range, '')
-      onAttach(row)
-    } else {
-      // each chip has its own id, even if the same row is accepted twice
-      input.current?.insertChip({ ...row.attaches, id: crypto.randomUUID() }, range)
-      announce(t('{0} attached', row.name))
-    }
-  }
-  const askOutside = async (choice: EarlyChoice, row: MentionRow, uri: string) => {
-    const question = { row }
-    setEarly({ ...choice, question })
-    const answer = await host.request('composer/askOutside', { uri }).catch(() => 'cancel' as const)
-    setEarly(now => (now?.question === question ? { ...now, question: { row, answer } } : now))
-    input.current?.focus()
-  }
-  const completeMention = (row: MentionRow, continues: boolean) => {
+  const acceptMention = (continues: boolean, row?: MentionRow) => {
     if (completion?.kind !== 'mentions') return
-    input.current?.focus()
     const { text: query, from, to } = completion.query
-    take({ query, from, to, row: chosen, continues, next: early?.next ?? (() => {}) }, row)
-  }
-  /** Puts the row in the text, after the question about it. */
-  const take = (choice: EarlyChoice, row: MentionRow) => {
-    const uri = choice.continues ? undefined : outsideUri(row)
-    if (uri !== undefined && !choice.question) return void askOutside(choice, row, uri)
-    setEarly(undefined)
-    if (choice.question?.answer === 'cancel') return setDismissed(choice.from)
-    takeMention(row, choice, choice.continues)
-    choice.next()
+    accepted.accept({ query, from, to, row: chosen, continues }, row)
   }
   // before the next key, so that the range matches the text
-  useLayoutEffect(() => {
-    if (!early || (early.question ? !early.question.answer : found.isStale)) return
-    const row = early.question?.row ?? found.rows[Math.min(early.row, found.rows.length - 1)]
-    // the composer may contain another conversation's draft
-    const isHere = text.slice(early.from, early.to) === `@${early.query}`
-    if (isHere && row) return take(early, row)
-    setEarly(undefined)
-    if (isHere) early.next()
-  })
+  useLayoutEffect(() => accepted.settle(found))
   const complete = (continues: boolean): boolean => {
     if (completion?.kind === 'commands') completeCommand(completion.matches[chosen]!)
-    else if (completion && found.isStale) {
-      const { text: query, from, to } = completion.query
-      setEarly({ query, from, to, row: chosen, continues, next: () => {} })
-    } else if (found.rows[chosen]) completeMention(found.rows[chosen], continues)
+    else if (found.isStale) acceptMention(continues)
+    else if (found.rows[chosen]) acceptMention(continues, found.rows[chosen])
     // accepting a row before anything was found must not send the prompt
     else return found.searching
     return true
@@ -157,7 +99,7 @@ export function useCompletion({
     if (hasModifier(event)) return false
     if (early) {
       if (event.key !== 'Escape') return event.key === 'Tab'
-      setEarly(undefined)
+      accepted.cancel()
       event.stopPropagation()
       return true
     }
@@ -186,7 +128,7 @@ export function useCompletion({
         found={found}
         query={completion.query.text}
         active={chosen}
-        onChoose={row => completeMention(row, false)}
+        onChoose={row => acceptMention(false, row)}
         onPoint={setActive}
       />
     ) : null
@@ -207,24 +149,10 @@ export function useCompletion({
     },
     onInput(moves) {
       setActive(0)
-      setEarly(choice => {
-        if (!choice) return undefined
-        const from = moves.mapPos(choice.from, 1)
-        const to = moves.mapPos(choice.to, -1)
-        return to - from === choice.query.length + 1 ? { ...choice, from, to } : undefined
-      })
+      accepted.moved(moves)
     },
-    afterChoice(what) {
-      if (early) setEarly({ ...early, next: what })
-      else what()
-    },
+    afterChoice: accepted.after,
   }
-}
-
-/** The file of a row that the user is asked about. */
-function outsideUri({ attaches, isOutside }: MentionRow): string | undefined {
-  const content = isOutside && 'content' in attaches ? attaches.content : undefined
-  return content?.type === 'file' ? content.uri : undefined
 }
 
 function startOf(completion: Completion): number {

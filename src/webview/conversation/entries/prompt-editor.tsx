@@ -1,9 +1,5 @@
-import { effect } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { ContentBlock } from '../../../acp/model.ts'
-import type { ConversationHead, EditedEntry, EditOptions } from '../../../bridge/conversation.ts'
-import { draftOf } from '../../../common/draft.ts'
-import { messageOf } from '../../../common/errors.ts'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { EditOptions } from '../../../bridge/conversation.ts'
 import type { MessageEntry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
@@ -11,106 +7,28 @@ import { hasModifier } from '../../ui/control-key.ts'
 import { announce } from '../../ui/live-region.tsx'
 import { fitAttachments, receiverOf } from '../composer/attach.ts'
 import { AddMenu, Attachments } from '../composer/attachments.tsx'
-import { Draft, itemFromBlock, type WrittenDraft } from '../composer/draft.ts'
 import { sendsOn, sendTitle, stopAndSendTitle } from '../composer/send-key.ts'
 import { TextInput, type TextInputHandle } from '../composer/text-input.tsx'
 import { useAttach } from '../composer/use-attach.ts'
 import { useCompletion } from '../composer/use-completion.tsx'
-import { type App, editKey, useApp } from '../context.ts'
+import { editKey, useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
-
-/** A prompt that is edited: the host stores it with every change. */
-interface Edit {
-  at: EditedEntry
-  draft: Draft
-  /** the prompt as sent */
-  original: WrittenDraft
-  /** the same edit before a replay has moved its prompt to another entry; the host may not have got the last keys */
-  before: Edit | undefined
-  /** where the cursor is, or was when the editor was removed, unless the focus is elsewhere now */
-  caret(): number | undefined
-  /** No later change is stored. */
-  stop(): void
-}
-
-/** Maximum number of edits whose last keys are remembered. */
-const MAX_EDITS = 100
-/** Edits of several prompts, and of earlier rounds, since their editors can be shown elsewhere then. */
-const edits = new Map<string, Edit>()
-/** the edited prompt that has had the focus */
-let focused = ''
-
-const nowhere = () => undefined
-
-function nameOf({ round, entryId }: EditedEntry): string {
-  return `${round} ${entryId}`
-}
-
-const NOTHING = Promise.resolve()
-
-function isWritten(block: ContentBlock): boolean {
-  return !('agentOnly' in block && block.agentOnly)
-}
-
-function editOf(app: App, key: string, entry: MessageEntry): Edit {
-  const at = { round: app.editsRound, entryId: entry.id }
-  const known = edits.get(nameOf(at))
-  if (known) return known
-  const draft = new Draft({
-    saveText: () => NOTHING,
-    saveItems: () => {},
-    enqueue: () => NOTHING,
-    movedToComposer: () => NOTHING,
-  })
-  const original = draftOf(entry.blocks.filter(isWritten), itemFromBlock)
-  const stored = app.edits.get(key)
-  const before = stored?.from && edits.get(nameOf(stored.from))
-  if (before) {
-    before.stop()
-    before.before = undefined
-  }
-  draft.put(before?.draft.content.peek() ?? stored?.draft ?? original)
-  // the focus stays in the composer after a reload
-  if (stored) focused = key
-  const edit: Edit = { at, draft, original, before, caret: nowhere, stop: store(app, draft, at) }
-  edits.set(nameOf(at), edit)
-  const [oldest] = edits.keys()
-  if (edits.size > MAX_EDITS && oldest !== undefined) edits.delete(oldest)
-  return edit
-}
-
-/** Stores the draft of a prompt until the returned function is called. */
-function store({ host, store }: App, draft: Draft, edit: EditedEntry): () => void {
-  const { key } = store
-  let stored: readonly unknown[] = []
-  return effect(() => {
-    const { text, chips, items } = draft.content.value
-    const ids = items.map(({ id }) => id)
-    if (String(ids) !== String(stored)) host.send('conversation/draftItems', { key, edit, items })
-    stored = ids
-    host.request('conversation/draft', { key, edit, text, chips }).catch(() => {})
-  })
-}
+import { cancelEdit, editOf, focusEdit } from './prompt-edits.ts'
+import { useResend } from './use-resend.ts'
 
 /** A prompt of the conversation while the user edits it, with the choices about later turns. */
 export function PromptEditor({ slot }: { slot: EntrySlot }) {
   const app = useApp()
-  const { store, host } = app
+  const { store } = app
   const key = editKey(store, slot.id)
   const edit = editOf(app, key, slot.entry.value as MessageEntry)
   const { at, draft, original } = edit
   const { current: isRecalled } = useRef(app.recalled === key)
-  const blocked = blockedBecause(store.head.value)
   const input = useRef<TextInputHandle>(null)
   const area = useRef<HTMLDivElement>(null)
   /** drops are the composer's */
   const noArea = useRef<HTMLElement>(null)
   const [note, setNote] = useState('')
-  const [isSending, setSending] = useState(false)
-  /** The user wants to send it as soon as the running turn is stopped. */
-  const [isStopping, setStopping] = useState(false)
-  const sending = useRef(false)
-  const [options, setOptions] = useState<EditOptions>()
   const fail = (text: string) => {
     setNote(text)
     announce(text)
@@ -124,40 +42,9 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
     isRecalled: () => draft.text.peek() === original.text,
     onAttach: attachRow,
   })
-  const { activity, phase } = store.head.value ?? {}
-  const isIdle = activity === 'idle'
-  useEffect(() => {
-    // the changes of a turn are known when it ends; an agent that doesn't run leaves no choice
-    if (!isIdle) return
-    host.request('conversation/editOptions', { entryId: slot.id }).then(
-      // choices that the user has made meanwhile stay
-      options =>
-        setOptions(before => {
-          if (!options) return undefined
-          const { restores, forgets } = before ?? options
-          return { ...options, restores, forgets }
-        }),
-      () => {},
-    )
-  }, [host, slot, isIdle, phase])
-  useLayoutEffect(() => {
-    const caret = edit.before?.caret()
-    if (focused !== key) {
-      // puts the cursor at the end
-      input.current?.setText(draft.content.peek())
-      input.current?.focus()
-    } else if (caret !== undefined) {
-      input.current?.setText(draft.content.peek(), caret)
-      input.current?.focus()
-    }
-    focused = key
-    const text = area.current?.querySelector('.composer-text')
-    edit.caret = () => (text?.contains(document.activeElement) ? input.current?.caret.start : undefined)
-    return () => {
-      const last = edit.caret()
-      edit.caret = () => (document.activeElement === document.body ? last : undefined)
-    }
-  }, [edit, draft, key])
+  const sending = useResend(edit, completion.afterChoice, fail)
+  const { blocked, canStop, options } = sending
+  useLayoutEffect(() => focusEdit(edit, key, input, area), [edit, key])
 
   const cancel = () => {
     const row = area.current?.closest('.row')
@@ -165,42 +52,6 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
     if (isRecalled) app.composer.current?.focus()
     else focusPencil(row, 30)
   }
-  const send = (hasStopped = false) =>
-    completion.afterChoice(async () => {
-      // as it is now, since a user may press Enter before a change is rendered
-      if (draft.isEmpty.peek() || sending.current || blockedBecause(store.head.peek())) return
-      sending.current = true
-      setSending(true)
-      try {
-        // the edit needs the user's last choices
-        const chosen = options ?? (await host.request('conversation/editOptions', { entryId: slot.id }))
-        const { restores = false, forgets = true } = chosen ?? {}
-        // not what came after it if the agent exited instead of stopping
-        const isSetAside = !hasStopped && chosen?.isSetAside === true
-        const edited = { id: crypto.randomUUID(), draft: draft.content.peek(), restores, forgets, isSetAside }
-        if (await host.request('conversation/resendEdited', { edit: at, edited })) {
-          finish(app, at)
-          app.composer.current?.focus()
-          app.list.toEnd()
-        }
-      } catch (error) {
-        fail(messageOf(error))
-      } finally {
-        sending.current = false
-        setSending(false)
-      }
-    })
-  const canStop = !isIdle && store.head.value?.queue.length === 0
-  const stopAndSend = () => {
-    if (draft.isEmpty.peek() || isStopping) return
-    setStopping(true)
-    host.send('conversation/cancel')
-  }
-  useEffect(() => {
-    if (!isStopping || !isIdle) return
-    setStopping(false)
-    send(true)
-  })
   const onKey = (event: KeyboardEvent): boolean => {
     if (completion.onKey(event)) return true
     if (event.key === 'Escape') {
@@ -214,8 +65,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
     }
     const how = event.key === 'Enter' && !event.altKey && sendsOn(event)
     if (!how) return false
-    if (how === 'now' && canStop) stopAndSend()
-    else send()
+    sending.send(how === 'now')
     return true
   }
   return (
@@ -249,18 +99,18 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
               class="send"
               label={canStop ? stopAndSendTitle() : (blocked ?? sendTitle())}
               // with the focus, it stays enabled until the agent stops
-              disabled={draft.isEmpty.value || isSending || (blocked !== undefined && !canStop)}
-              onClick={() => (canStop ? stopAndSend() : send())}
+              disabled={draft.isEmpty.value || sending.isSending || (blocked !== undefined && !canStop)}
+              onClick={() => sending.send(true)}
             />
           </div>
         </div>
       </div>
       {blocked ? (
         <div class="prompt-after" role="status">
-          {isStopping ? t('Stopping') : blocked}
+          {sending.isStopping ? t('Stopping') : blocked}
         </div>
       ) : (
-        options && !options.isSetAside && <AfterIt options={options} onChange={setOptions} />
+        options && !options.isSetAside && <AfterIt options={options} onChange={sending.setOptions} />
       )}
       {note && (
         <div class="composer-note error" role="alert">
@@ -314,30 +164,4 @@ function focusPencil(row: Element | null | undefined, frames: number): void {
     if (pencil) pencil.focus()
     else if (frames > 0) focusPencil(row, frames - 1)
   })
-}
-
-/** Why an edited prompt can't be sent now. */
-function blockedBecause(head: ConversationHead | undefined): string | undefined {
-  if (!head || head.phase === 'loading' || head.phase === 'starting') return t('Preparing…')
-  if (head.activity !== 'idle') return t('Stop the turn to send the edited prompt.')
-  // the edited prompt would overtake queued prompts, or these would refer to the turns that it replaces
-  if (head.queue.length > 0) return t('Send or remove the queued prompts first.')
-  return undefined
-}
-
-/** Cancels the edit: the prompt stays unchanged. */
-function cancelEdit(app: App, edit: EditedEntry): void {
-  finish(app, edit)
-  app.host.send('conversation/draftItems', { edit, items: [] })
-  app.host.request('conversation/draft', { edit, text: '', chips: [] }).catch(() => {})
-}
-
-function finish(app: App, at: EditedEntry): void {
-  const key = editKey(app.store, at.entryId)
-  edits.get(nameOf(at))?.stop()
-  edits.delete(nameOf(at))
-  app.edits.delete(key)
-  focused = ''
-  app.recalled = ''
-  if (app.editing.peek() === key) app.editing.value = ''
 }

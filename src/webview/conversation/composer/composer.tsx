@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import type { Attachment, ConversationHead } from '../../../bridge/conversation.ts'
+import type { Attachment, ConversationHead, MentionRow } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { lazyWithStyles } from '../../ui/lazy.tsx'
@@ -34,11 +34,9 @@ export function Composer({ draft }: { draft: Draft }) {
   const input = useRef<TextInputHandle>(null)
   const area = useRef<HTMLDivElement>(null)
   const allowance = useRef<HTMLButtonElement>(null)
-  const recalling = useRef(false)
   const writing = useRef(false)
   const [note, setNote] = useState<ComposerNote>()
   const text = draft.text.value
-  const isEmpty = draft.isEmpty.value
 
   const fail = (text: string) => {
     setNote({ text, icon: 'error' })
@@ -46,12 +44,7 @@ export function Composer({ draft }: { draft: Draft }) {
   }
   const { attach, attachRow, onPaste, dropping } = useAttach({ draft, input, area, onFail: fail })
 
-  const history = usePromptHistory(draft, prompt => {
-    recalling.current = true
-    draft.put(prompt)
-    input.current?.setText(prompt)
-    recalling.current = false
-  })
+  const history = usePromptHistory(draft, input)
   const commands = head?.commands ?? NO_COMMANDS
   const completion = useCompletion({
     draft,
@@ -60,7 +53,6 @@ export function Composer({ draft }: { draft: Draft }) {
     isRecalled: history.isWalking,
     onAttach: attachRow,
   })
-  const running = head?.activity === 'running' || head?.activity === 'requires_action'
   const active = useActiveContext(draft)
   const addOffered = (): boolean => {
     if (!active.offered) return false
@@ -75,20 +67,19 @@ export function Composer({ draft }: { draft: Draft }) {
       setNote(undefined)
     },
   })
-  const { blocked, sendTo } = sending
   const send = (now = false) => completion.afterChoice(() => sending.send(now))
   useComposerPort(draft, {
     input,
     show: setNote,
     isWriting: () => writing.current && area.current?.contains(document.activeElement) === true,
     attach: attachment => void attach(fitAttachments([attachment], receiverOf(store.head.peek()))),
-    sendTo,
+    sendTo: sending.sendTo,
     showAllowance: () => allowance.current?.click(),
     recall: () => void history.onArrow('ArrowUp', true),
   })
 
   const onInput = (moves: Moves) => {
-    if (!recalling.current) history.stop()
+    history.stop()
     writing.current = true
     completion.onInput(moves)
     setNote(undefined)
@@ -141,24 +132,51 @@ export function Composer({ draft }: { draft: Draft }) {
           onOpen={openItem}
         />
         {called?.hint && text.trim() === `/${called.name}` && <div class="composer-hint">{called.hint}</div>}
-        <div class="composer-bar">
-          <AddMenu onAttach={attachRow} sendTo={head?.canSendTo ? sendTo : undefined} />
-          {active.offered && <OfferedContext item={active.offered} onAdd={addOffered} />}
-          <AllowanceSwitch button={allowance} />
-          <ConfigOptions />
-          <div class="composer-end">
-            {(head?.usage || head?.limit) && <UsageRing usage={head.usage} limit={head.limit} />}
-            <SendButtons
-              isRunning={running}
-              steers={running && head?.canSteer === true}
-              isEmpty={isEmpty}
-              blocked={blocked}
-              onSend={send}
-            />
-          </div>
-        </div>
+        <ComposerBar
+          active={active}
+          sending={sending}
+          isEmpty={draft.isEmpty.value}
+          allowance={allowance}
+          onAttach={attachRow}
+          onAdd={addOffered}
+          onSend={send}
+        />
       </div>
       {note && <Note note={note} />}
+    </div>
+  )
+}
+
+interface ComposerBarProps {
+  active: ReturnType<typeof useActiveContext>
+  sending: ReturnType<typeof useSending>
+  isEmpty: boolean
+  allowance: RefObject<HTMLButtonElement | null>
+  onAttach: (row: MentionRow) => void
+  onAdd: () => void
+  onSend: (now: boolean) => void
+}
+
+/** What is below the text: context, options, usage, and the buttons that send and stop. */
+function ComposerBar({ active, sending, isEmpty, allowance, onAttach, onAdd, onSend }: ComposerBarProps) {
+  const head = useApp().store.head.value
+  const running = head?.activity === 'running' || head?.activity === 'requires_action'
+  return (
+    <div class="composer-bar">
+      <AddMenu onAttach={onAttach} sendTo={head?.canSendTo ? sending.sendTo : undefined} />
+      {active.offered && <OfferedContext item={active.offered} onAdd={onAdd} />}
+      <AllowanceSwitch button={allowance} />
+      <ConfigOptions />
+      <div class="composer-end">
+        {(head?.usage || head?.limit) && <UsageRing usage={head.usage} limit={head.limit} />}
+        <SendButtons
+          isRunning={running}
+          steers={running && head?.canSteer === true}
+          isEmpty={isEmpty}
+          blocked={sending.blocked}
+          onSend={onSend}
+        />
+      </div>
     </div>
   )
 }

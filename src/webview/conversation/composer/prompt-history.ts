@@ -1,8 +1,10 @@
+import type { RefObject } from 'preact'
 import { useRef } from 'preact/hooks'
 import { draftOf } from '../../../common/draft.ts'
 import { startsTurn } from '../../../conversation/user-prompts.ts'
 import { type App, editKey, editPrompt, useApp } from '../context.ts'
 import { type Draft, itemFromBlock, type WrittenDraft } from './draft.ts'
+import type { TextInputHandle } from './text-input.tsx'
 
 interface Walk {
   history: PromptHistory<WrittenDraft>
@@ -11,10 +13,12 @@ interface Walk {
   /** index of the entry before which prompts weren't fetched yet */
   from: number
   fetching: boolean
+  /** a prompt of the history is being put in the composer */
+  showing: boolean
 }
 
 /** Earlier prompts with the arrow keys; those of a long conversation are fetched from the host as needed. */
-export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => void) {
+export function usePromptHistory(draft: Draft, input: RefObject<TextInputHandle | null>) {
   const { store, host } = useApp()
   const ref = useRef<Walk | undefined>(undefined)
   ref.current ??= {
@@ -22,9 +26,16 @@ export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => v
     key: '',
     from: 0,
     fetching: false,
+    showing: false,
   }
   const walk = ref.current
   const { history } = walk
+  const show = (prompt: WrittenDraft) => {
+    walk.showing = true
+    draft.put(prompt)
+    input.current?.setText(prompt)
+    walk.showing = false
+  }
 
   const fetch = async () => {
     const { key } = walk
@@ -45,7 +56,7 @@ export function usePromptHistory(draft: Draft, show: (prompt: WrittenDraft) => v
 
   return {
     /** The text was edited or sent: leaves the history. */
-    stop: () => history.stop(),
+    stop: () => walk.showing || history.stop(),
     isWalking: () => history.isWalking,
     /** Handles an arrow key; returns false if it isn't for the history. */
     onArrow(key: 'ArrowUp' | 'ArrowDown', atStart: boolean): boolean {

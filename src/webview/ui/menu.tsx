@@ -22,6 +22,8 @@ interface MenuProps {
 
 /** With more choices than this, there's a search field. */
 const MAX_WITHOUT_SEARCH = 10
+/** Number of rows that a page key moves. */
+const PAGE_ROWS = 8
 /** Maximum number of rows; users can search for others. */
 const MAX_ROWS = 500
 
@@ -75,31 +77,22 @@ export function Menu({
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing) return
-    const last = shown.length - 1
-    const go = (index: number) => {
-      event.preventDefault()
-      setActive(Math.max(0, Math.min(last, index)))
-    }
     if (event.key.toLowerCase() === 'd' && (event.ctrlKey || event.metaKey) && starred) {
       event.preventDefault()
       event.stopPropagation()
       const marked = shown[active]
       if (marked && marked !== extra) onStar?.(marked.value)
-    } else if (event.key === 'ArrowDown') go(active >= last ? 0 : active + 1)
-    else if (event.key === 'ArrowUp') go(active <= 0 ? last : active - 1)
-    else if (event.key === 'PageDown') go(active + 8)
-    else if (event.key === 'PageUp') go(active - 8)
-    else if (event.key === 'Home' && !searchable) go(0)
-    else if (event.key === 'End' && !searchable) go(last)
-    else if (event.key === 'Enter' || (event.key === ' ' && !searchable)) {
+    } else if (event.key === 'Enter' || (event.key === ' ' && !searchable)) {
       event.preventDefault()
       choose(shown[active])
     } else if (event.key === 'Tab') {
       event.preventDefault()
       close()
-    } else if (!searchable && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      const next = typeAhead(shown, active, event.key)
-      if (next >= 0) go(next)
+    } else {
+      const to = rowAfter(event, shown, active, searchable)
+      if (to === undefined) return
+      event.preventDefault()
+      setActive(to)
     }
   }
   const activeId = shown[active] ? `menu-${active}` : undefined
@@ -304,14 +297,35 @@ function indexOf(
   return same >= 0 ? same : choices.findIndex(choice => choice.value === value)
 }
 
-/** The next row after the active one whose name starts with the letter. */
-function typeAhead(choices: readonly MenuChoice[], active: number, letter: string): number {
-  const low = letter.toLocaleLowerCase()
+/** The row that a key leads to from the active one: the arrow keys, or, without a search field, a letter. */
+export function rowAfter(
+  event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>,
+  choices: readonly MenuChoice[],
+  active: number,
+  searchable: boolean,
+): number | undefined {
+  const last = choices.length - 1
+  const within = (index: number) => Math.max(0, Math.min(last, index))
+  switch (event.key) {
+    case 'ArrowDown':
+      return active >= last ? 0 : active + 1
+    case 'ArrowUp':
+      return active <= 0 ? within(last) : active - 1
+    case 'PageDown':
+      return within(active + PAGE_ROWS)
+    case 'PageUp':
+      return within(active - PAGE_ROWS)
+  }
+  if (searchable) return undefined
+  if (event.key === 'Home') return 0
+  if (event.key === 'End') return within(last)
+  if (event.key.length > 1 || event.ctrlKey || event.metaKey || event.altKey) return undefined
+  const letter = event.key.toLocaleLowerCase()
   for (let i = 1; i <= choices.length; i++) {
     const index = (active + i) % choices.length
-    if (choices[index]!.name.toLocaleLowerCase().startsWith(low)) return index
+    if (choices[index]!.name.toLocaleLowerCase().startsWith(letter)) return index
   }
-  return -1
+  return undefined
 }
 
 export interface MenuChoice {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import type { EditedEntry } from '../../bridge/conversation.ts'
-import { draftItems, draftText } from '../../bridge/conversation-messages.ts'
+import { draftText } from '../../bridge/conversation-messages.ts'
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { type ChipRange, type Draft, EMPTY_DRAFT, joinDrafts, validDraft } from '../../common/draft.ts'
 import { Emitter } from '../../common/event.ts'
@@ -10,6 +10,7 @@ import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
 import type { UnsentText, UnsentTexts } from '../../history/unsent-texts.ts'
 import type { Drafts } from '../../sessions/ports.ts'
 import type { PromptQueuesStorage } from '../../sessions/prompt-queues.ts'
+import { DraftItems, parsed } from './draft-items.ts'
 
 /** Maximum number of drafts; the oldest are deleted first. */
 const MAX_DRAFTS = 100
@@ -56,8 +57,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   readonly #unclaimed = new Set<string>()
   /** ids of prompts that another window took over */
   readonly #lost = new Set<string>()
-  /** items that aren't stored yet, by their names */
-  readonly #newItems = new Map<string, Attachment[]>()
+  readonly #items: DraftItems
   /** the stored texts by id */
   #written = new Map<string, Text>()
   readonly #takeOver = this.register(new Emitter<string>())
@@ -72,6 +72,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   constructor(texts: UnsentTexts) {
     super()
     this.#texts = this.register(texts)
+    this.#items = new DraftItems(texts)
     this.register(toDisposable(() => this.#timer && this.#flush()))
     this.register(toDisposable(() => clearTimeout(this.#takeOverTimer)))
     this.#takeIn(this.#texts.takeOver(), true)
@@ -205,7 +206,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     const handedOver = prompts
       .filter(({ id }) => !this.#lost.has(id))
       .map(({ id, draft }) => ({ ...(known.get(id) ?? this.#textOf(id, draft)), key }))
-    return this.#texts.handOver(handedOver.map(unsentPrompt), this.#itemsToStore(handedOver))
+    return this.#texts.handOver(handedOver.map(unsentPrompt), this.#items.toStore(handedOver))
   }
 
   arrive(key: string): StoredPrompt[] {
@@ -295,22 +296,11 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   }
 
   #whole({ text, chips, items }: Text): Draft<Attachment> {
-    return validDraft({ text, chips, items: this.#itemsOf(items) })
-  }
-
-  #itemsOf(name: string | undefined): Attachment[] {
-    if (name === undefined) return []
-    const added = this.#newItems.get(name)
-    if (added) return added
-    const json = this.#texts.items(name)
-    return (json === undefined ? undefined : parsed(draftItems, json)) ?? []
+    return validDraft({ text, chips, items: this.#items.get(items) })
   }
 
   #textOf(id: string, { text, chips, items }: Draft<Attachment>): Text {
-    if (items.length === 0) return { id, text, chips }
-    const name = `items-${randomUUID()}`
-    this.#newItems.set(name, items)
-    return { id, text, chips, items: name }
+    return { id, text, chips, ...(items.length > 0 && { items: this.#items.add(items) }) }
   }
 
   #put(key: string, draft: Draft<Attachment>): void {
@@ -345,19 +335,10 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     this.#timer = undefined
     const all = [...this.#drafts.values(), ...this.#prompts]
     const texts = [...this.#prompts.map(unsentPrompt), ...[...this.#drafts].map(unsentDraft)]
-    if (this.#texts.write(texts, this.#itemsToStore(all))) {
-      this.#newItems.clear()
+    if (this.#texts.write(texts, this.#items.toStore(all))) {
+      this.#items.stored()
       this.#written = new Map(all.map(text => [text.id, text]))
     } else if (!this.owned.isDisposed) this.#timer = setTimeout(() => this.#flush(), REWRITE_AFTER_MS).unref()
-  }
-
-  #itemsToStore(texts: readonly Text[]): Map<string, string> {
-    return new Map(
-      texts.flatMap(({ items }) => {
-        const added = items === undefined ? undefined : this.#newItems.get(items)
-        return items !== undefined && added ? [[items, JSON.stringify(added)] as const] : []
-      }),
-    )
   }
 }
 
@@ -403,17 +384,6 @@ function unsent(
 function read({ id, text, items, conversation }: UnsentText): Prompt | undefined {
   const stored = parsed(storedText, text)
   return stored && { id, key: conversation, ...stored, ...(items !== undefined && { items }) }
-}
-
-function parsed<T>(
-  schema: { safeParse(value: unknown): { data?: T | undefined } },
-  json: string,
-): T | undefined {
-  try {
-    return schema.safeParse(JSON.parse(json)).data
-  } catch {
-    return undefined
-  }
 }
 
 function sameStored(a: readonly Prompt[], b: readonly Prompt[]): boolean {

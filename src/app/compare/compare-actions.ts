@@ -100,7 +100,12 @@ export function compareActions(options: ActionOptions): CompareActions {
         if (one.isRepository || (one.before !== undefined && before === undefined)) return []
         return [sidesOf(one, worktree.path, before !== undefined && { text: before })]
       })
-      await show(l10n.t('Changes of {0}', nameOf(participantId)), shown, files.length - shown.length)
+      await show(
+        workbench,
+        l10n.t('Changes of {0}', nameOf(participantId)),
+        shown,
+        files.length - shown.length,
+      )
     },
     async compareTwo(id, agents) {
       const participantIds = agents.map(agent => ({ id, agent }))
@@ -108,6 +113,7 @@ export function compareActions(options: ActionOptions): CompareActions {
       const all = await changesBetween(one!.path, other!.path)
       const files = all.filter(file => !file.isRepository)
       await show(
+        workbench,
         l10n.t('{0} compared with {1}', nameOf(participantIds[0]!), nameOf(participantIds[1]!)),
         files.map(file =>
           sidesOf(file, other!.path, file.kind !== 'added' && { file: path.join(one!.path, file.path) }),
@@ -134,24 +140,25 @@ export function compareActions(options: ActionOptions): CompareActions {
       )
     },
   }
+}
 
-  async function show(
-    title: string,
-    files: Parameters<typeof workbench.editors.compareFiles>[0],
-    notShown: number,
-  ): Promise<void> {
-    if (notShown > 0)
-      void workbench.dialogs.info(
-        notShown === 1
-          ? l10n.t("1 file isn't shown, since it's binary, very large or another repository.")
-          : l10n.t(
-              "{0} files aren't shown, since they are binary, very large or other repositories.",
-              notShown,
-            ),
-      )
-    if (files.length > 0) await workbench.editors.compareFiles(files, title)
-    else if (notShown === 0) void workbench.dialogs.info(l10n.t('There are no differences to show.'))
-  }
+async function show(
+  { dialogs, editors }: CompareOptions['workbench'],
+  title: string,
+  files: Parameters<typeof editors.compareFiles>[0],
+  notShown: number,
+): Promise<void> {
+  if (notShown > 0)
+    void dialogs.info(
+      notShown === 1
+        ? l10n.t("1 file isn't shown, since it's binary, very large or another repository.")
+        : l10n.t(
+            "{0} files aren't shown, since they are binary, very large or other repositories.",
+            notShown,
+          ),
+    )
+  if (files.length > 0) await editors.compareFiles(files, title)
+  else if (notShown === 0) void dialogs.info(l10n.t('There are no differences to show.'))
 }
 
 const NONE: ComparedFiles = { files: [], count: 0, added: 0, removed: 0 }

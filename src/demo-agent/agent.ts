@@ -1,17 +1,12 @@
-import {
-  type AgentApp,
-  type AgentContext,
-  agent,
-  type ClientCapabilities,
-  PROTOCOL_VERSION,
-} from '@agentclientprotocol/sdk'
+import { type AgentApp, type AgentContext, agent, type ClientCapabilities } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
+import { FEATURES, featuresOf } from './client.ts'
 import { COMMANDS } from './scenes/index.ts'
 import { type DemoSession, forkRequest, Sessions } from './session.ts'
 import { configOptions } from './settings.ts'
 import type { SessionStore } from './store.ts'
 import { takeTurn } from './take-turn.ts'
-import { FEATURES, featuresOf, usageOf } from './turn.ts'
+import { usageOf } from './turn.ts'
 
 export interface DemoAgentOptions {
   store: SessionStore
@@ -20,28 +15,36 @@ export interface DemoAgentOptions {
   log: (message: string) => void
 }
 
+export const INFO = { name: 'parley-demo-agent', title: 'Demo Agent', version: '1.0.0' }
+
 /** The raw params: the released schema would drop capabilities of the draft. */
 const initializeRequest = z.object({
   clientCapabilities: z.custom<ClientCapabilities>(value => typeof value === 'object').optional(),
 })
 
 /** The demo agent's protocol methods, without the content of turns. */
-export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; stop(): Promise<void> } {
-  const { store, pace, log } = options
+export function createDemoAgent({ store, pace, log }: DemoAgentOptions): {
+  app: AgentApp
+  stop(): Promise<void>
+} {
   const sessions = new Sessions(store)
   let features = featuresOf(() => false)
 
+  const optionsOf = (session: DemoSession) => ({
+    configOptions: configOptions(session.settings, features.booleans),
+  })
   const start = (session: DemoSession, client: AgentContext) => {
-    afterResponse(() => sendStart(session, client), log)
-    return { configOptions: configOptions(session.settings, features.booleans) }
+    // The first update follows the response with the session's id, because a client may not know the session before.
+    setImmediate(() => sendStart(session, client).catch(error => log(`Not sent: ${String(error)}`)))
+    return optionsOf(session)
   }
 
-  const app = agent({ name: 'parley-demo-agent' })
+  const app = agent({ name: INFO.name })
     .onRequest('initialize', initializeRequest, ({ params }) => {
       features = featuresOf(name => FEATURES[name][1](params.clientCapabilities ?? {}))
       return {
-        protocolVersion: PROTOCOL_VERSION,
-        agentInfo: { name: 'parley-demo-agent', title: 'Demo Agent', version: '1.0.0' },
+        protocolVersion: 1,
+        agentInfo: INFO,
         authMethods: [],
         agentCapabilities: {
           loadSession: true,
@@ -77,18 +80,12 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
       return { sessionId: session.id, ...start(session, client) }
     })
     .onRequest('session/list', ({ params }) => sessions.list(params))
-    .onRequest('session/close', async ({ params }) => {
-      await sessions.close(params.sessionId)
-      return {}
-    })
-    .onRequest('session/delete', async ({ params }) => {
-      await sessions.delete(params.sessionId)
-      return {}
-    })
+    .onRequest('session/close', ({ params }) => sessions.close(params.sessionId))
+    .onRequest('session/delete', ({ params }) => sessions.delete(params.sessionId))
     .onRequest('session/set_config_option', ({ params }) => {
       const session = sessions.get(params.sessionId)
       session.choose(params.configId, params.value)
-      return { configOptions: configOptions(session.settings, features.booleans) }
+      return optionsOf(session)
     })
     .onRequest('session/prompt', async ({ params, client, signal }) => {
       const session = sessions.get(params.sessionId)
@@ -105,15 +102,11 @@ export function createDemoAgent(options: DemoAgentOptions): { app: AgentApp; sto
 
 /** Reports the session's commands, and its usage if it has a history. */
 async function sendStart(session: DemoSession, client: AgentContext): Promise<void> {
-  await client.notify('session/update', {
-    sessionId: session.id,
-    update: { sessionUpdate: 'available_commands_update', availableCommands: COMMANDS },
-  })
-  if (session.meta.prompts > 0)
-    await client.notify('session/update', { sessionId: session.id, update: usageOf(session) })
-}
-
-/** The first update follows the response with the session's id, because a client may not know the session before. */
-function afterResponse(work: () => Promise<void>, log: (message: string) => void): void {
-  setImmediate(() => work().catch(error => log(`Not sent: ${String(error)}`)))
+  const { id: sessionId } = session
+  const commands = {
+    sessionUpdate: 'available_commands_update' as const,
+    availableCommands: COMMANDS,
+  }
+  await client.notify('session/update', { sessionId, update: commands })
+  if (session.meta.prompts > 0) await client.notify('session/update', { sessionId, update: usageOf(session) })
 }

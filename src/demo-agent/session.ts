@@ -4,14 +4,29 @@ import { RequestError, type SessionInfo, type SessionUpdate } from '@agentclient
 import * as z from 'zod'
 import { DEFAULT_SETTINGS, type Settings, withOption } from './settings.ts'
 import type { SessionMeta, SessionStore } from './store.ts'
+import { fenced, text } from './tool-call.ts'
 
-/** The user's "always" answers, by topic. */
-export type StandingAnswer = 'allow' | 'reject'
+/** An MCP server in either version of the protocol; the demo only shows some of its text. */
+type McpServer = Partial<Record<'name' | 'type' | 'command' | 'args' | 'url', unknown>>
+
+export interface SessionSetup {
+  cwd: string
+  additionalDirectories?: string[]
+  mcpServers?: McpServer[]
+}
+
+/** Only in the draft of the protocol, not in a released schema. */
+export const forkRequest = z.object({
+  sessionId: z.string(),
+  cwd: z.string(),
+  additionalDirectories: z.array(z.string()).optional(),
+  mcpServers: z.array(z.custom<McpServer>(value => typeof value === 'object' && value !== null)).optional(),
+})
 
 /** A session that is open on this connection. */
 export class DemoSession {
-  readonly transcript: Transcript
-  readonly standing = new Map<string, StandingAnswer>()
+  /** The user's "always" answers, by topic. */
+  readonly standing = new Map<string, 'allow' | 'reject'>()
   /** A line about each MCP server. */
   readonly mcpServers: readonly string[]
   /** Tokens in the context, estimated at four characters each. */
@@ -20,12 +35,11 @@ export class DemoSession {
   #meta: SessionMeta
   #turn: { abort: AbortController; ended: Promise<unknown> } | undefined
 
-  constructor(meta: SessionMeta, { mcpServers = [] }: SessionSetup, store: SessionStore) {
+  constructor(meta: SessionMeta, mcpServers: readonly McpServer[], used: number, store: SessionStore) {
     this.#meta = meta
     this.mcpServers = mcpServers.map(describeServer)
+    this.used = used
     this.#store = store
-    this.transcript = new Transcript(store, meta.sessionId)
-    this.used = Math.round(JSON.stringify(store.transcript(meta.sessionId)).length / 4)
   }
 
   get id(): string {
@@ -45,9 +59,9 @@ export class DemoSession {
   }
 
   /** Changes the session's metadata, in memory and on disk. */
-  change(fields: Partial<Omit<SessionMeta, 'version' | 'sessionId'>>): void {
+  change(fields: Partial<SessionMeta>): void {
     this.#meta = { ...this.#meta, ...fields }
-    this.#store.save(this.#meta)
+    this.#store.append(this.id, [{ meta: this.#meta }])
   }
 
   /** Sets a config option. Throws a protocol error for an unknown option or value. */
@@ -64,8 +78,8 @@ export class DemoSession {
     if (prompt.length === 0) throw RequestError.invalidParams({}, 'the prompt is empty')
   }
 
-  record(update: SessionUpdate): void {
-    this.transcript.add(update)
+  record(...updates: SessionUpdate[]): void {
+    this.#store.append(this.id, updates)
   }
 
   /** Runs a turn, one at a time. `outer` also cancels the turn. */
@@ -78,108 +92,14 @@ export class DemoSession {
       return await ended
     } finally {
       if (this.#turn === turn) this.#turn = undefined
-      this.transcript.flush()
     }
   }
 
   /** Cancels the running turn, if any, and waits for its end. */
   async cancel(): Promise<void> {
     const turn = this.#turn
-    if (!turn) return
-    turn.abort.abort()
-    await turn.ended.catch(() => {})
-  }
-}
-
-/** Text is buffered up to this many characters, so that not every word becomes a line on disk. */
-const GATHER = 2_000
-
-/** The growing record of a session. Adjacent chunks of one message are joined. */
-export class Transcript {
-  readonly #store: SessionStore
-  readonly #sessionId: string
-  #open: SessionUpdate | undefined
-
-  constructor(store: SessionStore, sessionId: string) {
-    this.#store = store
-    this.#sessionId = sessionId
-  }
-
-  add(update: SessionUpdate): void {
-    const joined = this.#open && join(this.#open, update)
-    if (joined) {
-      this.#open = joined
-      if ((textLength(joined) ?? 0) > GATHER) this.flush()
-      return
-    }
-    this.flush()
-    if (textLength(update) !== undefined) this.#open = update
-    else this.#store.append(this.#sessionId, [update])
-  }
-
-  flush(): void {
-    if (this.#open) this.#store.append(this.#sessionId, [this.#open])
-    this.#open = undefined
-  }
-}
-
-type Chunk = Extract<
-  SessionUpdate,
-  { sessionUpdate: 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk' }
->
-
-function isChunk(update: SessionUpdate): update is Chunk {
-  return update.sessionUpdate.endsWith('_chunk') && 'content' in update && !('compactionId' in update)
-}
-
-function textLength(update: SessionUpdate): number | undefined {
-  return isChunk(update) && update.content.type === 'text' ? update.content.text.length : undefined
-}
-
-function join(first: SessionUpdate, second: SessionUpdate): SessionUpdate | undefined {
-  if (!isChunk(first) || !isChunk(second)) return undefined
-  if (first.sessionUpdate !== second.sessionUpdate || first.messageId !== second.messageId) return undefined
-  if (first.content.type !== 'text' || second.content.type !== 'text') return undefined
-  return { ...first, content: { ...first.content, text: first.content.text + second.content.text } }
-}
-
-/** The updates that close unfinished entries of a transcript, for example when the agent was killed during a turn. */
-export function interruptions(updates: SessionUpdate[]): SessionUpdate[] {
-  const open = new Set<string>()
-  for (const update of updates) {
-    if (update.sessionUpdate !== 'tool_call' && update.sessionUpdate !== 'tool_call_update') continue
-    if (update.status === 'completed' || update.status === 'failed') open.delete(update.toolCallId)
-    else if (update.sessionUpdate === 'tool_call') open.add(update.toolCallId)
-  }
-  return [...open].map(toolCallId => ({
-    sessionUpdate: 'tool_call_update',
-    toolCallId,
-    status: 'failed',
-    content: [
-      { type: 'content', content: { type: 'text', text: 'Interrupted: the agent was stopped here.' } },
-    ],
-  }))
-}
-
-/** An MCP server in either version of the protocol; the demo only shows some of its text. */
-interface McpServer {
-  name?: unknown
-  type?: unknown
-  command?: unknown
-  args?: unknown
-  url?: unknown
-}
-
-export interface SessionSetup {
-  cwd: string
-  additionalDirectories?: string[]
-  mcpServers?: McpServer[]
-}
-
-/** Throws a protocol error for a folder in which no session can work. */
-function checkPlace({ cwd, additionalDirectories = [] }: SessionSetup): void {
-  for (const directory of [cwd, ...additionalDirectories]) {
-    if (!path.isAbsolute(directory)) throw RequestError.invalidParams({ directory }, 'not an absolute path')
+    turn?.abort.abort()
+    await turn?.ended.catch(() => {})
   }
 }
 
@@ -189,13 +109,27 @@ function describeServer({ name, type, command, args, url }: McpServer): string {
   return `**${name}**: stdio, \`${[command, ...(Array.isArray(args) ? args : [])].join(' ')}\``
 }
 
-/** Only in the draft of the protocol, not in a released schema. */
-export const forkRequest = z.object({
-  sessionId: z.string(),
-  cwd: z.string(),
-  additionalDirectories: z.array(z.string()).optional(),
-  mcpServers: z.array(z.custom<McpServer>(value => typeof value === 'object' && value !== null)).optional(),
-})
+/** The updates that close unfinished tool calls of a transcript, for example when the agent was killed during a turn. */
+export function interruptions(updates: readonly SessionUpdate[]): SessionUpdate[] {
+  const open = new Set<string>()
+  for (const update of updates) {
+    if (update.sessionUpdate === 'tool_call') open.add(update.toolCallId)
+    if (update.sessionUpdate !== 'tool_call_update') continue
+    if (update.status === 'completed' || update.status === 'failed') open.delete(update.toolCallId)
+  }
+  return [...open].map(toolCallId => ({
+    ...{ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' },
+    content: [text('Interrupted: the agent was stopped here.')],
+  }))
+}
+
+/** An update in a replay, when its terminal is gone: the end of the tool call shows the output instead. */
+function replayed(update: SessionUpdate): SessionUpdate {
+  if (update.sessionUpdate !== 'tool_call_update') return update
+  const { output } = (update.rawOutput ?? {}) as { output?: unknown }
+  if (typeof output === 'string' && output !== '') return { ...update, content: [fenced(output, 'console')] }
+  return update.content?.some(({ type }) => type === 'terminal') ? { ...update, content: [] } : update
+}
 
 /** The sessions that are open on this connection, and access to stored ones. */
 export class Sessions {
@@ -207,29 +141,23 @@ export class Sessions {
   }
 
   create(setup: SessionSetup): DemoSession {
-    checkPlace(setup)
     const updatedAt = new Date().toISOString()
-    const start = { version: 1, prompts: 0, settings: DEFAULT_SETTINGS, credits: 0 } as const
-    return this.#session({ ...start, sessionId: randomUUID(), updatedAt }, setup)
+    return this.#session({ updatedAt, prompts: 0, settings: DEFAULT_SETTINGS, credits: 0 }, setup, 0)
   }
 
   /** Opens a stored session with the folders that the client sends. Cancels its turn if one is still running. */
   async reopen(sessionId: string, setup: SessionSetup): Promise<DemoSession> {
-    checkPlace(setup)
-    const live = this.#open.get(sessionId)
-    await live?.cancel()
-    return this.#session(this.#metaOf(sessionId), setup, live)
+    await this.#open.get(sessionId)?.cancel()
+    const { meta, used } = this.#stored(sessionId)
+    return this.#session(meta, setup, used, sessionId)
   }
 
   /** Forks a session: a new session gets a copy of the transcript. */
   fork(sessionId: string, setup: SessionSetup): DemoSession {
-    checkPlace(setup)
-    const live = this.#open.get(sessionId)
-    live?.transcript.flush()
-    const fork = { ...this.#metaOf(sessionId), sessionId: randomUUID(), updatedAt: new Date().toISOString() }
-    const updates = this.#store.transcript(sessionId)
-    this.#store.append(fork.sessionId, [...updates, ...interruptions(updates)])
-    return this.#session(fork, setup, live)
+    const { meta, updates, used } = this.#stored(sessionId)
+    const fork = this.#session({ ...meta, updatedAt: new Date().toISOString() }, setup, used)
+    fork.record(...updates, ...interruptions(updates))
+    return fork
   }
 
   find(sessionId: string): DemoSession | undefined {
@@ -254,10 +182,10 @@ export class Sessions {
 
   /** The transcript of a session for a client that loads it; interrupted work is closed. */
   replay(session: DemoSession): SessionUpdate[] {
-    const updates = this.#store.transcript(session.id)
+    const updates = this.#store.read(session.id)?.updates ?? []
     const ends = interruptions(updates)
-    for (const update of ends) session.record(update)
-    return [...updates, ...ends]
+    session.record(...ends)
+    return [...updates, ...ends].map(replayed)
   }
 
   /** Closes the session. Deletes it if it never got a prompt. */
@@ -280,22 +208,29 @@ export class Sessions {
     await Promise.all([...this.#open.values()].map(session => session.cancel()))
   }
 
-  #metaOf(sessionId: string): SessionMeta {
-    const meta = this.#open.get(sessionId)?.meta ?? this.#store.read(sessionId)
+  /** Throws a protocol error for an unknown session. */
+  #stored(sessionId: string): { meta: SessionMeta; updates: SessionUpdate[]; used: number } {
+    const live = this.#open.get(sessionId)
+    const stored = this.#store.read(sessionId)
+    const meta = live?.meta ?? stored?.meta
     if (!meta) throw RequestError.sessionNotFound(sessionId)
-    return meta
+    const updates = stored?.updates ?? []
+    return { meta, updates, used: live?.used ?? Math.round(JSON.stringify(updates).length / 4) }
   }
 
-  /** Opens a session in the folders that the client sends. */
+  /** Opens a session in the folders that the client sends. Throws a protocol error if none can work there. */
   #session(
-    meta: Omit<SessionMeta, 'cwd' | 'additionalDirectories'>,
-    setup: SessionSetup,
-    live?: DemoSession,
+    meta: Omit<SessionMeta, 'sessionId' | 'cwd' | 'additionalDirectories'>,
+    { cwd, additionalDirectories = [], mcpServers = [] }: SessionSetup,
+    used: number,
+    sessionId: string = randomUUID(),
   ): DemoSession {
-    const { cwd, additionalDirectories = [] } = setup
-    const session = new DemoSession({ ...meta, cwd, additionalDirectories }, setup, this.#store)
-    this.#open.set(meta.sessionId, session)
-    if (live) session.used = live.used
+    for (const directory of [cwd, ...additionalDirectories]) {
+      if (!path.isAbsolute(directory)) throw RequestError.invalidParams({ directory }, 'not an absolute path')
+    }
+    const place = { sessionId, cwd, additionalDirectories }
+    const session = new DemoSession({ ...meta, ...place }, mcpServers, used, this.#store)
+    this.#open.set(sessionId, session)
     session.change({})
     return session
   }

@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
-import { DEFAULT_SETTINGS, settingsSchema } from './settings.ts'
+import { settingsSchema } from './settings.ts'
 
 const metaSchema = z.object({
-  version: z.literal(1),
   sessionId: z.uuid(),
   cwd: z.string().min(1),
   additionalDirectories: z.array(z.string()),
@@ -16,19 +14,19 @@ const metaSchema = z.object({
   updatedAt: z.iso.datetime(),
   /** Number of prompts; a session without any isn't listed. */
   prompts: z.int().min(0),
-  settings: settingsSchema.catch(DEFAULT_SETTINGS),
+  settings: settingsSchema,
   /** The cost of the session's tokens so far, in fictional credits. */
-  credits: z.number().min(0).catch(0),
+  credits: z.number().min(0),
 })
-/** The metadata of a session, stored separately from its transcript. */
 export type SessionMeta = z.infer<typeof metaSchema>
 
-const lineSchema = z.looseObject({ sessionUpdate: z.string() })
+/** A line of a session's file: its metadata, of which the last line counts, or an update of its conversation. */
+const lineSchema = z.union([z.object({ meta: metaSchema }), z.looseObject({ sessionUpdate: z.string() })])
+export type Line = { meta: SessionMeta } | SessionUpdate
 
 /**
- * Sessions on disk, one directory each: `meta.json`, replaced atomically, and `transcript.ndjson`, which is only appended
- * to, one update per line. Several processes may use the same store. Damaged data is ignored: a session with unreadable
- * metadata isn't listed or found, and an incomplete line of a transcript is skipped.
+ * Sessions on disk, one file each to which lines are only appended, so that several processes may use the same store and
+ * no reader sees half of a change. Damaged lines are skipped; a session without readable metadata isn't listed or found.
  */
 export class SessionStore {
   readonly #directory: string
@@ -40,116 +38,69 @@ export class SessionStore {
     this.#onError = onError
   }
 
-  read(sessionId: string): SessionMeta | undefined {
-    const directory = this.#directoryOf(sessionId)
-    return directory === undefined ? undefined : readMeta(path.join(directory, 'meta.json'), sessionId)
-  }
-
-  save(meta: SessionMeta): void {
-    const directory = this.#directoryOf(meta.sessionId)
-    if (!directory) throw new Error(`Not a session id: ${meta.sessionId}`)
-    // Written to a temporary file and renamed, so that a reader sees either the old or the new file, never a part.
-    const draft = path.join(directory, `meta.${randomUUID()}.tmp`)
-    this.#write(directory, () => {
-      fs.writeFileSync(draft, `${JSON.stringify(meta, null, 2)}\n`)
-      try {
-        fs.renameSync(draft, path.join(directory, 'meta.json'))
-      } catch (error) {
-        fs.rmSync(draft, { force: true })
-        throw error
-      }
-    })
+  read(sessionId: string): { meta: SessionMeta; updates: SessionUpdate[] } | undefined {
+    const file = this.#fileOf(sessionId)
+    const text = file && attempt(() => fs.readFileSync(file, 'utf8'))
+    let meta: SessionMeta | undefined
+    const updates: SessionUpdate[] = []
+    for (const line of text?.split('\n') ?? []) {
+      const { data } = lineSchema.safeParse(attempt(() => JSON.parse(line)))
+      if (data && 'sessionUpdate' in data) updates.push(data as SessionUpdate)
+      else if (data?.meta.sessionId === sessionId) meta = data.meta
+    }
+    return meta && { meta, updates }
   }
 
   /** All readable sessions, newest first. */
   list(): SessionMeta[] {
-    let names: string[]
+    const names = attempt(() => fs.readdirSync(this.#directory)) ?? []
+    const sessions = names.flatMap(name => this.read(path.parse(name).name)?.meta ?? [])
+    return sessions.sort((a, b) => Date.parse(b.updatedAt) - Date.parse(a.updatedAt))
+  }
+
+  append(sessionId: string, lines: readonly Line[]): void {
+    const file = this.#fileOf(sessionId)
+    if (!file) return
     try {
-      names = fs.readdirSync(this.#directory)
-    } catch {
-      return []
-    }
-    return names
-      .map(name => this.read(name))
-      .filter(meta => meta !== undefined)
-      .sort((a, b) => compare(b.updatedAt, a.updatedAt) || compare(a.sessionId, b.sessionId))
-  }
-
-  append(sessionId: string, updates: SessionUpdate[]): void {
-    const directory = this.#directoryOf(sessionId)
-    if (!directory || updates.length === 0) return
-    const lines = updates.map(update => `${JSON.stringify(update)}\n`).join('')
-    this.#write(directory, () => fs.appendFileSync(path.join(directory, 'transcript.ndjson'), lines))
-  }
-
-  transcript(sessionId: string): SessionUpdate[] {
-    const directory = this.#directoryOf(sessionId)
-    if (!directory) return []
-    let text: string
-    try {
-      text = fs.readFileSync(path.join(directory, 'transcript.ndjson'), 'utf8')
-    } catch {
-      return []
-    }
-    return text.split('\n').flatMap(line => {
-      const parsed = lineSchema.safeParse(parse(line))
-      return parsed.success ? [parsed.data as unknown as SessionUpdate] : []
-    })
-  }
-
-  /** Returns whether the session existed. */
-  delete(sessionId: string): boolean {
-    const directory = this.#directoryOf(sessionId)
-    if (!directory || !fs.existsSync(directory)) return false
-    fs.rmSync(directory, { recursive: true, force: true })
-    return true
-  }
-
-  #write(directory: string, write: () => void): void {
-    try {
-      fs.mkdirSync(directory, { recursive: true })
-      write()
+      fs.mkdirSync(this.#directory, { recursive: true })
+      fs.appendFileSync(file, lines.map(line => `${JSON.stringify(line)}\n`).join(''))
     } catch (error) {
       this.#onError(error)
     }
   }
 
+  /** Returns whether the session existed. */
+  delete(sessionId: string): boolean {
+    const file = this.#fileOf(sessionId)
+    if (!file || !fs.existsSync(file)) return false
+    fs.rmSync(file, { force: true })
+    return true
+  }
+
   /** `undefined` for an invalid id, so that an id from the wire can't lead to another directory. */
-  #directoryOf(sessionId: string): string | undefined {
-    return z.uuid().safeParse(sessionId).success ? path.join(this.#directory, sessionId) : undefined
+  #fileOf(sessionId: string): string | undefined {
+    const isId = z.uuid().safeParse(sessionId).success
+    return isId ? path.join(this.#directory, `${sessionId}.ndjson`) : undefined
   }
 }
 
-function readMeta(file: string, sessionId: string): SessionMeta | undefined {
-  let text: string
+function attempt<T>(work: () => T): T | undefined {
   try {
-    text = fs.readFileSync(file, 'utf8')
+    return work()
   } catch {
     return undefined
   }
-  const meta = metaSchema.safeParse(parse(text))
-  return meta.success && meta.data.sessionId === sessionId ? meta.data : undefined
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** The directory of stored sessions: `PARLEY_DEMO_STATE`, or the operating system's directory for application data. */
 export function stateDirectory(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   if (env.PARLEY_DEMO_STATE) return path.resolve(env.PARLEY_DEMO_STATE)
   const home = os.homedir()
-  if (platform === 'win32') {
-    return path.join(env.LOCALAPPDATA || path.join(home, 'AppData', 'Local'), 'parley-demo-agent')
-  }
-  if (platform === 'darwin') return path.join(home, 'Library', 'Application Support', 'parley-demo-agent')
-  return path.join(env.XDG_STATE_HOME || path.join(home, '.local', 'state'), 'parley-demo-agent')
+  const data =
+    platform === 'win32'
+      ? env.LOCALAPPDATA || path.join(home, 'AppData', 'Local')
+      : platform === 'darwin'
+        ? path.join(home, 'Library', 'Application Support')
+        : env.XDG_STATE_HOME || path.join(home, '.local', 'state')
+  return path.join(data, 'parley-demo-agent')
 }

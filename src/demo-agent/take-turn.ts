@@ -2,32 +2,36 @@ import { randomUUID } from 'node:crypto'
 import type { ContentBlock, PromptResponse } from '@agentclientprotocol/sdk'
 import { sceneFor } from './scenes/index.ts'
 import { attachments, tour } from './scenes/tour.ts'
-import type { DemoSession } from './session.ts'
-import { type ClientFeatures, type DemoClient, type TokenUsage, Turn, TurnCancelled } from './turn.ts'
+import { type TokenUsage, Turn, TurnCancelled, type TurnContext } from './turn.ts'
 import { nameIn } from './workspace.ts'
 
 const TITLE_LENGTH = 60
 
-/** Answers one prompt: records it, plays its scene, and ends with the usage and the stop reason. */
-export async function takeTurn(options: {
-  session: DemoSession
-  client: DemoClient
-  features: ClientFeatures
-  signal: AbortSignal
-  prompt: readonly ContentBlock[]
-  /** id of the user's message, if the client supports it (v2) */
-  messageId?: string
-  pace: number
-}): Promise<PromptResponse & { usage: TokenUsage }> {
-  const { session, client, prompt } = options
-  return session.runTurn(options.signal, async signal => {
-    const turn = new Turn({ ...options, signal })
+/**
+ * Answers one prompt: records it, plays its scene, and ends with the usage and the stop reason.
+ *
+ * @param messageId id of the user's message, if the client knows it (v2)
+ */
+export function takeTurn(
+  context: TurnContext,
+  messageId: string = randomUUID(),
+): Promise<PromptResponse & { usage: TokenUsage }> {
+  const { session, client, prompt } = context
+  return session.runTurn(context.signal, async signal => {
+    const turn = new Turn({ ...context, signal })
     let sent = session.used
     const words = prompt.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n')
     try {
-      recordPrompt(session, prompt, options.messageId)
+      for (const content of prompt)
+        session.record({ sessionUpdate: 'user_message_chunk', messageId, content })
+      session.used += Math.ceil(JSON.stringify(prompt).length / 4)
       sent = session.used
-      await nameSession(session, client, promptTitle(prompt))
+      // The first prompt determines the title.
+      const title = session.meta.title ?? promptTitle(prompt)
+      const updatedAt = new Date().toISOString()
+      session.change({ title, updatedAt, prompts: session.meta.prompts + 1 })
+      const update = { sessionUpdate: 'session_info_update' as const, title, updatedAt }
+      await client.notify('session/update', { sessionId: session.id, update })
       const { scene, input } = sceneFor(words)
       const attached = scene === tour ? undefined : attachments(prompt)
       if (attached) await turn.say(attached)
@@ -39,18 +43,6 @@ export async function takeTurn(options: {
       return { stopReason: 'cancelled', usage: await turn.usage(sent) }
     }
   })
-}
-
-function recordPrompt(
-  session: DemoSession,
-  prompt: readonly ContentBlock[],
-  messageId: string = randomUUID(),
-): void {
-  for (const content of prompt) {
-    session.record({ sessionUpdate: 'user_message_chunk', messageId, content })
-  }
-  session.used += Math.ceil(JSON.stringify(prompt).length / 4)
-  session.change({ prompts: session.meta.prompts + 1, updatedAt: new Date().toISOString() })
 }
 
 /** The first line of a prompt, with the names of its resources in place. */
@@ -65,14 +57,4 @@ export function promptTitle(prompt: readonly ContentBlock[]): string {
   const line = words.join('').trim().split(/\r?\n/, 1)[0] || 'Untitled'
   const characters = [...line]
   return characters.length > TITLE_LENGTH ? `${characters.slice(0, TITLE_LENGTH - 1).join('')}…` : line
-}
-
-/** The first prompt determines the title. */
-async function nameSession(session: DemoSession, client: DemoClient, wanted: string): Promise<void> {
-  if (session.meta.title === undefined) session.change({ title: wanted })
-  const { title, updatedAt } = session.meta
-  await client.notify('session/update', {
-    sessionId: session.id,
-    update: { sessionUpdate: 'session_info_update', title, updatedAt },
-  })
 }

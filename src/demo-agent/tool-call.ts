@@ -1,70 +1,47 @@
+import { randomUUID } from 'node:crypto'
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate, ToolKind } from '@agentclientprotocol/sdk'
 
 export interface ToolCallStart {
   title: string
   kind: ToolKind
   locations?: Array<{ path: string; line?: number }>
-  content?: ToolCallContent[]
   rawInput?: unknown
 }
 export type ToolCallChange = Omit<ToolCallUpdate, 'toolCallId'>
-type Emit = (update: SessionUpdate, recordAs?: SessionUpdate) => Promise<void>
 
 /** A tool call of a turn, from its first update to its last. */
 export class ToolCall {
-  readonly id: string
+  readonly id = randomUUID()
   readonly start: ToolCallStart
-  readonly #emit: Emit
-  #open = true
+  /** Still open if its end couldn't be reported, as when the turn was just canceled. */
+  isOpen = true
+  readonly #emit: (update: SessionUpdate) => Promise<void>
 
-  constructor(id: string, start: ToolCallStart, emit: Emit) {
-    this.id = id
+  constructor(start: ToolCallStart, emit: (update: SessionUpdate) => Promise<void>) {
     this.start = start
     this.#emit = emit
-  }
-
-  get isOpen(): boolean {
-    return this.#open
   }
 
   announce(): Promise<void> {
     return this.#emit({ sessionUpdate: 'tool_call', toolCallId: this.id, status: 'pending', ...this.start })
   }
 
-  /** @param recordAs content for a replay, instead of content that won't exist by then (a terminal) */
-  update(change: ToolCallChange, recordAs?: ToolCallChange): Promise<void> {
-    return this.#emit(this.#patch(change), recordAs && this.#patch(recordAs))
+  update(change: ToolCallChange): Promise<void> {
+    return this.#emit({ sessionUpdate: 'tool_call_update', toolCallId: this.id, ...change })
   }
 
   run(): Promise<void> {
     return this.update({ status: 'in_progress' })
   }
 
-  complete(change: ToolCallChange = {}, recordAs?: ToolCallChange): Promise<void> {
-    return this.#end('completed', change, recordAs)
+  async end(status: 'completed' | 'failed', change: ToolCallChange = {}): Promise<void> {
+    await this.update({ ...change, status })
+    this.isOpen = false
   }
 
-  /** Like {@link complete}, for failed work whose content already shows the reason. */
-  endFailed(change: ToolCallChange, recordAs?: ToolCallChange): Promise<void> {
-    return this.#end('failed', change, recordAs)
-  }
-
+  /** Ends the call with a reason, below what its content was. */
   fail(message: string, content: ToolCallContent[] = []): Promise<void> {
-    return this.#end('failed', { content: [...content, text(message)] })
-  }
-
-  /** Still open if its end couldn't be reported, as when the turn was just canceled. */
-  async #end(
-    status: 'completed' | 'failed',
-    change: ToolCallChange,
-    recordAs?: ToolCallChange,
-  ): Promise<void> {
-    await this.update({ ...change, status }, recordAs && { ...recordAs, status })
-    this.#open = false
-  }
-
-  #patch(change: ToolCallChange): SessionUpdate {
-    return { sessionUpdate: 'tool_call_update', toolCallId: this.id, ...change }
+    return this.end('failed', { content: [...content, text(message)] })
   }
 }
 

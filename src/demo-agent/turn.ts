@@ -1,20 +1,38 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type {
-  AgentContext,
-  ClientCapabilities,
+  ClientRequestMethod,
+  ClientRequestParamsByMethod,
+  ClientRequestResponsesByMethod,
   ContentBlock,
-  PermissionOption,
   PlanEntry,
-  RequestPermissionResponse,
   SessionUpdate,
   StopReason,
 } from '@agentclientprotocol/sdk'
+import type { ClientFeatures, DemoClient } from './client.ts'
 import type { DemoSession } from './session.ts'
 import { modelOf } from './settings.ts'
-import { STOPPED, ToolCall, type ToolCallChange, type ToolCallStart } from './tool-call.ts'
+import { STOPPED, ToolCall, type ToolCallChange, type ToolCallStart, text } from './tool-call.ts'
 
 /** Milliseconds between two chunks of text at the pace of a typical model. */
 const BETWEEN_PIECES = 28
+
+export interface TurnContext {
+  session: DemoSession
+  client: DemoClient
+  features: ClientFeatures
+  signal: AbortSignal
+  prompt: readonly ContentBlock[]
+  /** Multiplies every pause; 0 for none. */
+  pace: number
+}
+
+/** The tokens of a turn, which the draft of the protocol reports at its end; no released schema has them yet. */
+export interface TokenUsage {
+  totalTokens: number
+  inputTokens: number
+  outputTokens: number
+}
 
 /**
  * What a scene can do in a turn: send text and thoughts, plan, call tools. Everything is recorded for a later load. Every
@@ -28,51 +46,68 @@ export class Turn {
   readonly prompt: readonly ContentBlock[]
   /** The stop reason unless the turn is canceled. */
   stopReason: StopReason = 'end_turn'
-  readonly #pace: number
+  readonly #context: TurnContext
+  readonly #subagent: string | undefined
   readonly #calls: ToolCall[] = []
   #plan: PlanEntry[] = []
 
-  constructor(options: {
-    session: DemoSession
-    client: DemoClient
-    features: ClientFeatures
-    signal: AbortSignal
-    prompt: readonly ContentBlock[]
-    pace: number
-  }) {
-    this.session = options.session
-    this.client = options.client
-    this.features = options.features
-    this.signal = options.signal
-    this.prompt = options.prompt
-    this.#pace = options.pace
+  /** @param subagent session of a subagent, whose updates aren't recorded */
+  constructor(context: TurnContext, subagent?: string) {
+    this.session = context.session
+    this.client = context.client
+    this.features = context.features
+    this.signal = context.signal
+    this.prompt = context.prompt
+    this.#context = context
+    this.#subagent = subagent
   }
 
-  async emit(update: SessionUpdate, recordAs: SessionUpdate = update): Promise<void> {
+  async emit(update: SessionUpdate): Promise<void> {
     this.check()
-    this.session.record(recordAs)
-    await this.client.notify('session/update', { sessionId: this.session.id, update })
+    this.#record(update)
+    await this.#send(update)
   }
 
   check(): void {
     if (this.signal.aborted) throw new TurnCancelled()
   }
 
-  /** For scenes that catch errors of their work: a canceled turn isn't reported as a failure. */
-  rethrowCancelled(error: unknown): void {
+  /** What a subagent does, in a session of its own. */
+  delegate(sessionId: string): Turn {
+    return new Turn(this.#context, sessionId)
+  }
+
+  /** The client's answer. Rejects as soon as the turn is canceled, even if the client never answers. */
+  async request<Method extends ClientRequestMethod>(
+    method: Method,
+    params: ClientRequestParamsByMethod[Method],
+  ): Promise<ClientRequestResponsesByMethod[Method]> {
     this.check()
-    if (error instanceof TurnCancelled) throw error
+    try {
+      const options = { cancellationSignal: this.signal, stopWaitingOnCancel: true }
+      return await this.client.request(method, params, options)
+    } finally {
+      // A client that stops the turn also answers its requests, which the connection may pass on before the cancellation.
+      await setImmediate()
+      this.check()
+    }
   }
 
-  /** Waits for this many milliseconds, scaled to the selected model. */
+  /** Milliseconds of a pause, at the pace of the selected model. */
   scaled(milliseconds: number): number {
-    return milliseconds * this.#pace * modelOf(this.session.settings).pause
+    return milliseconds * this.#context.pace * modelOf(this.session.settings).pause
   }
 
-  /** A pause, scaled to the selected model. */
+  /** A pause, at the pace of the selected model. */
   async rest(milliseconds: number): Promise<void> {
     const scaled = this.scaled(milliseconds)
-    if (scaled > 0) await pause(scaled, this.signal)
+    if (scaled > 0) await this.wait(scaled)
+    this.check()
+  }
+
+  async wait(milliseconds: number): Promise<void> {
+    // rejects only if the turn is canceled
+    await setTimeout(milliseconds, undefined, { signal: this.signal }).catch(() => {})
     this.check()
   }
 
@@ -95,29 +130,32 @@ export class Turn {
   }
 
   async plan(steps: string[]): Promise<void> {
-    this.#plan = steps.map((content, index) => ({
-      content,
-      priority: index === 0 ? 'high' : 'medium',
-      status: 'pending',
-    }))
-    await this.#sendPlan()
+    const priority = (index: number) => (index === 0 ? 'high' : 'medium')
+    this.#plan = steps.map((content, index) => ({ content, priority: priority(index), status: 'pending' }))
+    await this.emit({ sessionUpdate: 'plan', entries: this.#plan })
   }
 
   /** Marks the step as in progress and all steps before it as completed. A step after the last one completes the plan. */
   async step(number: number): Promise<void> {
-    if (this.#plan.length === 0) return
-    this.#plan = this.#plan.map((entry, index) => ({
-      ...entry,
-      status: index < number ? 'completed' : index === number ? 'in_progress' : entry.status,
-    }))
-    await this.#sendPlan()
+    const status = (index: number) => (index < number ? 'completed' : 'in_progress')
+    this.#plan = this.#plan.map((entry, index) =>
+      index > number ? entry : { ...entry, status: status(index) },
+    )
+    await this.emit({ sessionUpdate: 'plan', entries: this.#plan })
   }
 
   async tool(start: ToolCallStart): Promise<ToolCall> {
-    const call = new ToolCall(randomUUID(), start, (update, recordAs) => this.emit(update, recordAs))
+    const call = new ToolCall(start, update => this.emit(update))
     this.#calls.push(call)
     await call.announce()
     return call
+  }
+
+  /** Ends a tool call with the error of its work, unless the turn was canceled. */
+  async fail(call: ToolCall, problem: string, error: unknown): Promise<void> {
+    this.check()
+    if (error instanceof TurnCancelled) throw error
+    await call.fail(`${problem}: ${error instanceof Error ? error.message : String(error)}`)
   }
 
   /** Reports the context's size and the session's cost; returns the tokens of the turn. */
@@ -126,102 +164,51 @@ export class Turn {
     const outputTokens = Math.max(0, session.used - inputTokens)
     const totalTokens = inputTokens + outputTokens
     session.change({ credits: Math.round((session.meta.credits + totalTokens / 1000) * 1000) / 1000 })
-    await this.client.notify('session/update', { sessionId: session.id, update: usageOf(session) })
+    await this.#send(usageOf(session))
     return { totalTokens, inputTokens, outputTokens }
   }
 
   /** After a cancellation, reports that no work of this turn is running anymore. */
   async closeOpenCalls(): Promise<void> {
-    for (const call of this.#calls.filter(candidate => candidate.isOpen)) {
+    for (const { id, isOpen } of this.#calls) {
+      if (!isOpen) continue
       const update: SessionUpdate = {
-        sessionUpdate: 'tool_call_update',
-        toolCallId: call.id,
-        status: 'failed',
-        content: [{ type: 'content', content: { type: 'text', text: 'Canceled.' } }],
-        _meta: { [STOPPED]: true },
+        ...{ sessionUpdate: 'tool_call_update', toolCallId: id, status: 'failed' },
+        ...{ content: [text('Canceled.')], _meta: { [STOPPED]: true } },
       }
-      this.session.record(update)
-      await this.client.notify('session/update', { sessionId: this.session.id, update })
+      this.#record(update)
+      await this.#send(update)
     }
   }
 
-  async #sendPlan(): Promise<void> {
-    await this.emit({ sessionUpdate: 'plan', entries: this.#plan })
+  #record(update: SessionUpdate): void {
+    if (this.#subagent === undefined) this.session.record(update)
   }
 
+  #send(update: SessionUpdate): Promise<void> {
+    return this.client.notify('session/update', { sessionId: this.#subagent ?? this.session.id, update })
+  }
+
+  /** Sends a text in pieces, and records what was sent of it as one. */
   async #stream(
     sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk',
     markdown: string,
     messageId: string,
   ): Promise<void> {
+    const chunk = (text: string) => ({ sessionUpdate, messageId, content: { type: 'text' as const, text } })
     this.session.used += Math.ceil(markdown.length / 4)
-    for (const piece of pieces(markdown)) {
-      await this.emit({ sessionUpdate, messageId, content: { type: 'text', text: piece } })
-      await this.rest(BETWEEN_PIECES)
+    this.check()
+    let sent = ''
+    try {
+      for (const piece of pieces(markdown)) {
+        await this.#send(chunk(piece))
+        sent += piece
+        await this.rest(BETWEEN_PIECES)
+      }
+    } finally {
+      if (sent) this.#record(chunk(sent))
     }
   }
-}
-
-/**
- * Asks for permission for a tool call, unless the mode or an earlier "always" answer decides.
- *
- * @param topic what an "always" answer applies to: `edit` or `run`
- * @param subject what is shown besides the title: the diff or the command
- * @returns whether it may run; a rejected call is marked as failed
- */
-export async function mayRun(
-  turn: Turn,
-  call: ToolCall,
-  topic: 'edit' | 'run',
-  subject: ToolCallChange = {},
-): Promise<boolean> {
-  const standing = turn.session.standing.get(topic)
-  const free = topic === 'edit' && turn.session.settings.mode === 'edit'
-  if (standing === 'allow' || (free && standing === undefined)) return true
-  if (standing === 'reject') {
-    await call.fail('Rejected: you chose to reject all of these in this session.', subject.content ?? [])
-    return false
-  }
-  const things = topic === 'edit' ? 'edits' : 'commands'
-  const chosen = await choose(turn, call, subject, [
-    { optionId: 'allow', name: 'Allow once', kind: 'allow_once' },
-    { optionId: 'allow-all', name: `Allow all ${things} in this session`, kind: 'allow_always' },
-    { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
-    { optionId: 'reject-all', name: `Reject all ${things} in this session`, kind: 'reject_always' },
-  ])
-  if (chosen === 'allow-all') turn.session.standing.set(topic, 'allow')
-  if (chosen === 'reject-all') turn.session.standing.set(topic, 'reject')
-  if (chosen === 'allow' || chosen === 'allow-all') return true
-  await call.fail('Rejected.', subject.content ?? [])
-  return false
-}
-
-/** The option that the user chose. If they cancel the request, the turn is canceled. */
-async function choose(
-  turn: Turn,
-  call: ToolCall,
-  subject: ToolCallChange,
-  options: PermissionOption[],
-): Promise<string> {
-  turn.check()
-  let response: RequestPermissionResponse
-  try {
-    response = await turn.client.request(
-      'session/request_permission',
-      {
-        sessionId: turn.session.id,
-        toolCall: { toolCallId: call.id, ...call.start, status: 'pending', ...subject },
-        options,
-      },
-      { cancellationSignal: turn.signal, stopWaitingOnCancel: true },
-    )
-  } catch (error) {
-    turn.check()
-    throw error
-  }
-  turn.check()
-  if (response.outcome.outcome !== 'selected') throw new TurnCancelled()
-  return response.outcome.optionId
 }
 
 /** The turn was canceled; nothing more may be done except to respond with that. */
@@ -229,20 +216,43 @@ export class TurnCancelled extends Error {
   override readonly name = 'TurnCancelled'
 }
 
-/** Waits; rejects with {@link TurnCancelled} as soon as the signal aborts. */
-export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(new TurnCancelled())
-    const stop = () => {
-      clearTimeout(timer)
-      reject(new TurnCancelled())
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }, milliseconds)
-    signal.addEventListener('abort', stop, { once: true })
+/**
+ * Asks for permission for a tool call, unless the mode or an earlier "always" answer decides.
+ *
+ * @param topic what an "always" answer applies to
+ * @param subject what is shown besides the title: the diff or the command
+ * @returns whether it may run; a rejected call is marked as failed
+ */
+export async function mayRun(
+  turn: Turn,
+  call: ToolCall,
+  topic: 'edits' | 'commands',
+  subject: ToolCallChange,
+): Promise<boolean> {
+  const { session } = turn
+  const standing = session.standing.get(topic)
+  if (standing === 'reject') {
+    const reason = 'Rejected: you chose to reject all of these in this session.'
+    await call.fail(reason, subject.content ?? [])
+    return false
+  }
+  if (standing === 'allow' || (topic === 'edits' && session.settings.mode === 'edit')) return true
+  const { outcome } = await turn.request('session/request_permission', {
+    sessionId: session.id,
+    toolCall: { toolCallId: call.id, ...call.start, status: 'pending', ...subject },
+    options: [
+      { optionId: 'allow', name: 'Allow once', kind: 'allow_once' },
+      { optionId: 'allow-all', name: `Allow all ${topic} in this session`, kind: 'allow_always' },
+      { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
+      { optionId: 'reject-all', name: `Reject all ${topic} in this session`, kind: 'reject_always' },
+    ],
   })
+  // If the user cancels the request, the turn is canceled.
+  if (outcome.outcome !== 'selected') throw new TurnCancelled()
+  const allowed = outcome.optionId.startsWith('allow')
+  if (outcome.optionId.endsWith('-all')) session.standing.set(topic, allowed ? 'allow' : 'reject')
+  if (!allowed) await call.fail('Rejected.', subject.content ?? [])
+  return allowed
 }
 
 /**
@@ -253,53 +263,9 @@ export function pieces(text: string): string[] {
   return text.match(/\s*\S{1,24}\s*/gu) ?? (text ? [text] : [])
 }
 
-/** A command that the agent runs itself and reports live. */
-export interface OwnTerminal {
-  output(data: Uint8Array): void
-  end(exit: { exitCode: number | null; signal: string | null }): void
-}
-
-/** What a turn needs from its client, in terms of v1; in v2, an agent reports its own terminals. */
-export interface DemoClient extends Pick<AgentContext, 'notify' | 'request' | 'createTerminal'> {
-  showTerminal?(sessionId: string, terminal: { id: string; command: string; cwd: string }): OwnTerminal
-}
-
-/** Capabilities of a client: their description in `/where`, and how to read them in v1. */
-export const FEATURES = {
-  readTextFile: ['Reads files, including unsaved changes', ({ fs }) => fs?.readTextFile],
-  writeTextFile: ['Writes files', ({ fs }) => fs?.writeTextFile],
-  terminal: ['Runs commands in terminals', ({ terminal }) => terminal],
-  booleans: ['Options to turn on and off', ({ session }) => session?.configOptions?.boolean],
-  notices: ['Notices', ({ session }) => session?.notices],
-  compaction: ['Summaries of the context', ({ session }) => session?.compaction],
-  forms: ['Forms', ({ elicitation }) => elicitation?.form],
-  visits: ['Opens URLs', ({ elicitation }) => elicitation?.url],
-  // only in the draft of the protocol
-  subagents: ['Subagents', capabilities => Reflect.get(capabilities, 'subagents')],
-} satisfies Record<string, [about: string, (capabilities: ClientCapabilities) => unknown]>
-
-export type ClientFeatures = Record<keyof typeof FEATURES, boolean>
-
-/** The features for which a function returns a value other than `false`. */
-export function featuresOf(has: (name: keyof ClientFeatures) => unknown): ClientFeatures {
-  const names = Object.keys(FEATURES) as Array<keyof ClientFeatures>
-  return Object.fromEntries(names.map(name => [name, (has(name) ?? false) !== false])) as ClientFeatures
-}
-
-/** The tokens of a turn, which the draft of the protocol reports at its end; no released schema has them yet. */
-export interface TokenUsage {
-  totalTokens: number
-  inputTokens: number
-  outputTokens: number
-}
-
 /** The context's size and the session's cost so far. */
 export function usageOf(session: DemoSession): SessionUpdate {
   const size = modelOf(session.settings).context
-  return {
-    sessionUpdate: 'usage_update',
-    used: Math.min(session.used, size),
-    size,
-    cost: { amount: session.meta.credits, currency: 'credits' },
-  }
+  const cost = { amount: session.meta.credits, currency: 'credits' }
+  return { sessionUpdate: 'usage_update', used: Math.min(session.used, size), size, cost }
 }

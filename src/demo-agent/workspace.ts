@@ -15,26 +15,21 @@ export async function readText(turn: Turn, file: string, limit?: number): Promis
   turn.check()
   if (!turn.features.readTextFile) {
     const content = await fs.readFile(file, 'utf8')
-    return limit === undefined ? content : content.split('\n').slice(0, limit).join('\n')
+    return content.split('\n').slice(0, limit).join('\n')
   }
-  const { content } = await turn.client.request('fs/read_text_file', {
-    sessionId: turn.session.id,
-    path: file,
-    ...(limit === undefined ? {} : { line: 1, limit }),
-  })
-  turn.check()
-  return content
+  const lines = limit === undefined ? {} : { line: 1, limit }
+  const place = { sessionId: turn.session.id, path: file }
+  return (await turn.request('fs/read_text_file', { ...place, ...lines })).content
 }
 
 export async function writeText(turn: Turn, file: string, content: string): Promise<void> {
   turn.check()
   if (turn.features.writeTextFile) {
-    await turn.client.request('fs/write_text_file', { sessionId: turn.session.id, path: file, content })
+    await turn.request('fs/write_text_file', { sessionId: turn.session.id, path: file, content })
   } else {
     await fs.mkdir(path.dirname(file), { recursive: true })
     await fs.writeFile(file, content)
   }
-  turn.check()
 }
 
 /** The absolute path of a file that the user named; relative paths are looked up in each root. */

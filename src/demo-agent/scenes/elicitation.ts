@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
-import type { CreateElicitationRequest, CreateElicitationResponse } from '@agentclientprotocol/sdk'
 import type { Turn } from '../turn.ts'
+
+const titled = (choices: Record<string, string>) =>
+  Object.entries(choices).map(([value, title]) => ({ const: value, title }))
 
 /** `/ask`: shows a form to the user, if the client supports forms. */
 export async function ask(turn: Turn): Promise<void> {
   if (!turn.features.forms) return turn.say("Your client doesn't support forms, so I can't show you one.")
-  const answer = await elicit(turn, {
+  const answer = await turn.request('elicitation/create', {
     mode: 'form',
     sessionId: turn.session.id,
     message: 'How do you like your demo?',
@@ -18,33 +19,18 @@ export async function ask(turn: Turn): Promise<void> {
       properties: {
         name: { type: 'string', title: 'Your name', minLength: 1, maxLength: 60 },
         pace: {
-          type: 'string',
-          title: 'Pace',
-          oneOf: [
-            { const: 'slow', title: 'Slow' },
-            { const: 'fast', title: 'Fast' },
-          ],
-          default: 'fast',
+          ...{ type: 'string', title: 'Pace', default: 'fast' },
+          oneOf: titled({ slow: 'Slow', fast: 'Fast' }),
         },
         times: { type: 'integer', title: 'How many times', minimum: 1, maximum: 5, default: 1 },
         mail: {
-          type: 'string',
-          title: 'Where to write to',
-          format: 'email',
+          ...{ type: 'string', title: 'Where to write to', format: 'email' },
           description: 'Only if you want an answer.',
         },
         day: { type: 'string', title: 'Day', format: 'date' },
         parts: {
-          type: 'array',
-          title: 'What you liked',
-          items: {
-            anyOf: [
-              { const: 'talk', title: 'The talk' },
-              { const: 'plan', title: 'The plan' },
-              { const: 'edit', title: 'The edit' },
-            ],
-          },
-          default: ['talk'],
+          ...{ type: 'array', title: 'What you liked', default: ['talk'] },
+          items: { anyOf: titled({ talk: 'The talk', plan: 'The plan', edit: 'The edit' }) },
         },
         again: { type: 'boolean', title: 'Again tomorrow?', default: true },
       },
@@ -70,7 +56,7 @@ export async function visit(turn: Turn): Promise<void> {
   try {
     const elicitationId = randomUUID()
     const { port } = server.address() as AddressInfo
-    const answer = await elicit(turn, {
+    const answer = await turn.request('elicitation/create', {
       mode: 'url',
       sessionId: turn.session.id,
       message: 'Please open this page. A real agent would let you sign in to a service there.',
@@ -87,19 +73,5 @@ export async function visit(turn: Turn): Promise<void> {
   } finally {
     server.close()
     server.closeAllConnections()
-  }
-}
-
-/** The user's answer. Rejects if the turn is canceled. */
-async function elicit(turn: Turn, request: CreateElicitationRequest): Promise<CreateElicitationResponse> {
-  try {
-    return await turn.client.request('elicitation/create', request, {
-      cancellationSignal: turn.signal,
-      stopWaitingOnCancel: true,
-    })
-  } finally {
-    // A client that stops the turn also answers its requests, which the connection may pass on before the cancellation.
-    await setImmediate()
-    turn.check()
   }
 }

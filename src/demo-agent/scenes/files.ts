@@ -40,14 +40,13 @@ export async function readFile(turn: Turn, file: string): Promise<ReadResult | u
     const text = await readText(turn, file, LINES)
     turn.session.used += Math.ceil(text.length / 4)
     const excerpt = text.split(/\r?\n/).slice(0, 40).join('\n')
-    await call.complete({
+    await call.end('completed', {
       content: [fenced(excerpt, languageOf(file))],
       rawOutput: { lines: text.split('\n').length, characters: text.length },
     })
     return { file, text }
   } catch (error) {
-    turn.rethrowCancelled(error)
-    await call.fail(`${name} couldn't be read: ${error instanceof Error ? error.message : String(error)}`)
+    await turn.fail(call, `${name} couldn't be read`, error)
     return undefined
   }
 }
@@ -109,16 +108,15 @@ export async function editFile(turn: Turn, wanted: string): Promise<EditResult> 
     await turn.rest(400)
     const shown = diffOf(file, change)
     await call.update(shown)
-    if (!(await mayRun(turn, call, 'edit', shown))) return 'rejected'
+    if (!(await mayRun(turn, call, 'edits', shown))) return 'rejected'
     await call.run()
     // The user may have edited the file meanwhile, so apply the change to its current text.
     change = await proposal(turn, file)
     await writeText(turn, file, change.newText)
-    await call.complete({ ...diffOf(file, change), rawOutput: { written: change.newText.length } })
+    await call.end('completed', { ...diffOf(file, change), rawOutput: { written: change.newText.length } })
     return 'written'
   } catch (error) {
-    turn.rethrowCancelled(error)
-    await call.fail(`The edit failed: ${error instanceof Error ? error.message : String(error)}`)
+    await turn.fail(call, 'The edit failed', error)
     return 'failed'
   }
 }

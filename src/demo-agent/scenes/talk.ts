@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { StopReason } from '@agentclientprotocol/sdk'
+import { type ClientFeatures, FEATURES } from '../client.ts'
 import { fenced, text } from '../tool-call.ts'
-import { type ClientFeatures, FEATURES, pause, type Turn } from '../turn.ts'
+import type { Turn } from '../turn.ts'
 
 /** `/where`: the session's folders, MCP servers and client capabilities. */
 export async function where(turn: Turn): Promise<void> {
@@ -216,9 +217,9 @@ export async function slow(turn: Turn, input: string): Promise<void> {
   await call.run()
   const steps = Math.min(Math.ceil(seconds), 120)
   for (let done = 1; done <= steps; done++) {
-    await pause((seconds * 1000) / steps, turn.signal)
+    await turn.wait((seconds * 1000) / steps)
     await call.update({ content: [text(`${Math.round((done / steps) * 100)} % done`)] })
   }
-  await call.complete()
+  await call.end('completed')
   await turn.say("Finished: you didn't stop me.")
 }

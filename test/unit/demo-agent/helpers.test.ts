@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import fc from 'fast-check'
 import { proposeEdit } from '../../../src/demo-agent/scenes/files.ts'
-import { interruptions, Transcript } from '../../../src/demo-agent/session.ts'
+import { interruptions } from '../../../src/demo-agent/session.ts'
 import { type SessionMeta, SessionStore, stateDirectory } from '../../../src/demo-agent/store.ts'
 import { promptTitle } from '../../../src/demo-agent/take-turn.ts'
 import { fenced, ToolCall } from '../../../src/demo-agent/tool-call.ts'
@@ -11,7 +12,6 @@ import { pieces, TurnCancelled } from '../../../src/demo-agent/turn.ts'
 import { temporary } from './support.ts'
 
 const META: SessionMeta = {
-  version: 1,
   sessionId: '3f0c1c1e-6f0e-4c0e-9a55-0d3c2b1a0f9e',
   cwd: '/workspace',
   additionalDirectories: [],
@@ -95,69 +95,41 @@ describe('demo agent: store', () => {
   })
   afterEach(() => fs.rm(directory, { recursive: true, force: true }))
 
-  const file = (name: string) => path.join(directory, 'sessions', META.sessionId, name)
+  const file = () => path.join(directory, 'sessions', `${META.sessionId}.ndjson`)
 
-  it('skips damaged sessions and keeps the others', async () => {
-    store.save(META)
+  it('skips damaged lines, and sessions without metadata', async () => {
     store.append(META.sessionId, [{ sessionUpdate: 'plan', entries: [] }])
-    await fs.appendFile(file('transcript.ndjson'), '{"sessionUpdate": "pl\nnull\n[]\n"text"\n')
+    assert.deepEqual(store.list(), [])
+    assert.equal(store.read(META.sessionId), undefined)
+    store.append(META.sessionId, [{ meta: META }])
+    const damaged = ['{"sessionUpdate": "pl', 'null', '[]', '"text"', '', '{"meta":{}}']
+    for (const meta of [{ cwd: 7 }, { settings: { mode: 'gone' } }, { sessionId: randomUUID() }])
+      damaged.push(JSON.stringify({ meta: { ...META, title: 'damaged', ...meta } }))
+    await fs.appendFile(file(), damaged.map(line => `${line}\n`).join(''))
     store.append(META.sessionId, [{ sessionUpdate: 'session_info_update', title: 'T' }])
-    assert.deepEqual(
-      store.transcript(META.sessionId).map(update => update.sessionUpdate),
-      ['plan', 'session_info_update'],
-    )
-    for (const damage of ['', '{', '[]', '{"version":2}', JSON.stringify({ ...META, cwd: 7 })]) {
-      await fs.writeFile(file('meta.json'), damage)
-      assert.deepEqual(store.list(), [], damage)
-      assert.equal(store.read(META.sessionId), undefined)
-    }
-    await fs.writeFile(file('meta.json'), JSON.stringify({ ...META, settings: { mode: 'gone' } }))
-    assert.equal(store.read(META.sessionId)?.settings.mode, 'ask')
+    assert.deepEqual(store.read(META.sessionId), {
+      meta: META,
+      updates: [
+        { sessionUpdate: 'plan', entries: [] },
+        { sessionUpdate: 'session_info_update', title: 'T' },
+      ],
+    })
   })
 
-  it("never returns half a file while it's being written", async () => {
-    store.save(META)
-    const rounds = 200
-    for (let round = 0; round < rounds; round++) {
-      const write = new Promise<void>(resolve =>
-        setImmediate(() => {
-          store.save({ ...META, title: 'x'.repeat(round * 50) })
-          resolve()
-        }),
-      )
-      const [text] = await Promise.all([fs.readFile(file('meta.json'), 'utf8'), write])
-      assert.doesNotThrow(() => JSON.parse(text))
-    }
-    assert.deepEqual(await fs.readdir(path.dirname(file('x'))), ['meta.json'])
-  })
-
-  it('joins the chunks of a message and writes messages in order', () => {
-    const transcript = new Transcript(store, META.sessionId)
-    const say = (messageId: string, text: string) =>
-      transcript.add({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text } })
-    say('1', 'one ')
-    say('1', 'two')
-    say('2', 'three')
-    transcript.add({ sessionUpdate: 'plan', entries: [] })
-    say('2', 'four')
-    transcript.flush()
+  it('finds a session by the last line with its metadata', () => {
+    store.append(META.sessionId, [{ meta: META }, { meta: { ...META, title: 'Second' } }])
     assert.deepEqual(
-      store
-        .transcript(META.sessionId)
-        .map(update =>
-          'content' in update && update.content && 'text' in update.content
-            ? update.content.text
-            : update.sessionUpdate,
-        ),
-      ['one two', 'three', 'plan', 'four'],
+      store.list().map(({ title }) => title),
+      ['Second'],
     )
-    assert.deepEqual(errors, [])
+    assert.equal(store.delete(META.sessionId), true)
+    assert.equal(store.delete(META.sessionId), false)
+    assert.deepEqual(store.list(), [])
   })
 
   it("reports that the disk can't be written, and continues", async () => {
     await fs.writeFile(path.join(directory, 'sessions'), 'a file where the folder should be')
-    const transcript = new Transcript(store, META.sessionId)
-    transcript.add({ sessionUpdate: 'plan', entries: [] })
+    store.append(META.sessionId, [{ sessionUpdate: 'plan', entries: [] }])
     assert.equal(errors.length, 1)
     assert.deepEqual(store.list(), [])
   })
@@ -166,13 +138,13 @@ describe('demo agent: store', () => {
 describe('demo agent: tool calls', () => {
   it("stay open if their end couldn't be reported", async () => {
     let cancelled = true
-    const call = new ToolCall('one', { title: 'Run', kind: 'execute' }, async () => {
+    const call = new ToolCall({ title: 'Run', kind: 'execute' }, async () => {
       if (cancelled) throw new TurnCancelled()
     })
-    await assert.rejects(call.endFailed({}), TurnCancelled)
+    await assert.rejects(call.end('failed'), TurnCancelled)
     assert.equal(call.isOpen, true)
     cancelled = false
-    await call.complete()
+    await call.end('completed')
     assert.equal(call.isOpen, false)
   })
 })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import type { PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk'
-import { SessionStore } from '../../../src/demo-agent/store.ts'
+import { type SessionMeta, SessionStore } from '../../../src/demo-agent/store.ts'
 import { type Rig, spawnDemo, startDemo, temporary, text } from './support.ts'
 
 describe('demo agent: sessions', () => {
@@ -108,9 +108,9 @@ describe('demo agent: sessions', () => {
   it('lists prompted sessions, newest first, filtered by folder', async () => {
     const store = new SessionStore(rig.state)
     for (let index = 0; index < 5; index++) {
-      store.save({
-        version: 1,
-        sessionId: randomUUID(),
+      const sessionId = randomUUID()
+      const meta: SessionMeta = {
+        sessionId,
         cwd: index % 2 === 0 ? '/even' : '/odd',
         additionalDirectories: [],
         title: `Session ${index}`,
@@ -118,7 +118,8 @@ describe('demo agent: sessions', () => {
         prompts: 1,
         settings: { mode: 'ask', model: 'demo-steady', thoughts: true },
         credits: 0,
-      })
+      }
+      store.append(sessionId, [{ meta }])
     }
     await open()
     const titles = async (cwd?: string) => {

@@ -34,7 +34,7 @@ export function createWindowScope(
   const { dialogs } = workbench
   const { agents, comparisons, documents, drafts, installs, manager, secrets, tracker } = served
   const pageFocus = own.add(new PageFocus(workbench))
-  const decisions = new Decisions(workbench, manager)
+  const decisions = own.add(new Decisions(workbench, manager, tracker))
   const follow = own.add(new FollowAgent(storage.workspace, workbench)).follow(manager, surfaces)
   own.add(offerMerges({ tracker, workbench }))
   const indicators = own.add(

@@ -798,7 +798,7 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
     },
   },
   'parley.revertFileChanges': {
-    title: 'Revert Changes in File…',
+    title: 'Revert Changes in File',
     icon: '$(discard)',
     palette: false,
     menus: {

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
+import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { ChangeScope, ChangeSelection } from '../../changes/session-changes.ts'
-import type { Disposable } from '../../common/disposable.ts'
+import { type Disposable, Owner } from '../../common/disposable.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import { CommandId, ContextKey } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
@@ -9,23 +10,39 @@ import { namesOf } from './file-names.ts'
 /** Number of decisions that can be undone one after the other. */
 const MAX_DECISIONS = 100
 
+const SOON_MS = 100
+
 type Undo = () => Promise<void>
 
+/** What is stored of the reverts. */
+interface StoredReverts {
+  progress: Pick<ChangeTracker['progress'], 'reverts' | 'onDidChange'>
+  review: Pick<ChangeTracker['review'], 'undone'>
+}
+
 /** Reports what the user decided in this window about agents' changes or a queued prompt, and undoes a decision on request. */
-export class Decisions {
+export class Decisions extends Owner {
   readonly #workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>
   readonly #sessions: { list(): readonly OpenSession[] } | undefined
   /** the latest last */
   readonly #undos: Undo[] = []
+  /** the stored reverts that `#undos` had, or that the user has tried to undo */
+  readonly #known = new Set<string>()
+  readonly #stored: StoredReverts | undefined
+  #soon: NodeJS.Timeout | undefined
   /** the status bar item of the latest decision */
   #shown: Disposable | undefined
 
   constructor(
     workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>,
     sessions?: { list(): readonly OpenSession[] },
+    stored?: StoredReverts,
   ) {
+    super()
     this.#workbench = workbench
     this.#sessions = sessions
+    this.#stored = stored
+    if (stored) this.register(stored.progress.onDidChange(() => this.#setContextSoon()))
   }
 
   /** Keeps changes. `after`: called when the user has undone that. */
@@ -50,8 +67,9 @@ export class Decisions {
     })
   }
 
-  /** Shows a decision in the status bar, and offers to undo it. */
-  tell(text: string, undo: Undo): void {
+  /** Shows a decision in the status bar, and offers to undo it. `revert`: the id under which it's stored. */
+  tell(text: string, undo: Undo, revert?: string): void {
+    if (revert !== undefined) this.#known.add(revert)
     let done: Promise<void> | undefined
     const once = () => {
       const at = this.#undos.indexOf(once)
@@ -76,7 +94,35 @@ export class Decisions {
     return last !== undefined
   }
 
+  /** The latest revert from before the window was reloaded, to be undone now; `undefined` if there is none. */
+  takeStored(): string | undefined {
+    const revert = this.#latestStored()
+    if (revert !== undefined) this.#known.add(revert)
+    this.#setContext()
+    return revert
+  }
+
+  #latestStored(): string | undefined {
+    if (!this.#stored) return undefined
+    const { progress, review } = this.#stored
+    return progress.reverts.find(id => !this.#known.has(id) && review.undone.some(one => one.id === id))
+  }
+
+  /** Once for decisions about thousands of files. */
+  #setContextSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined
+      this.#setContext()
+    }, SOON_MS)
+  }
+
+  override dispose(): void {
+    clearTimeout(this.#soon)
+    super.dispose()
+  }
+
   #setContext(): void {
-    void this.#workbench.setContext(ContextKey.canUndoDecision, this.#undos.length > 0)
+    const canUndo = this.#undos.length > 0 || this.#latestStored() !== undefined
+    void this.#workbench.setContext(ContextKey.canUndoDecision, canUndo)
   }
 }

@@ -21,7 +21,7 @@ export interface UndoServices {
 /** The places for messages. */
 type Shown = Pick<UndoServices, 'workbench' | 'sessions'>
 
-/** Asks whether to undo a session's changes, and undoes them. */
+/** Undoes a session's changes. Asks first unless the user chose one file, of which the agent reported all changes. */
 export async function confirmUndo(
   changes: ChangeScope,
   selection: ChangeSelection,
@@ -33,9 +33,10 @@ export async function confirmUndo(
     .filter(({ path, from = path }) => !paths || paths.includes(path) || paths.includes(from))
   const [first] = files
   if (!first) return
+  const uncertain = files.filter(file => file.uncertain)
+  if (paths?.length === 1 && uncertain.length === 0) return undoChanges(changes, selection, services)
   const only = files.length === 1 ? namesOf(services.workbench, [first.path], services.sessions) : undefined
   const question = revertQuestion(changes, selection, only, files.length)
-  const uncertain = files.filter(file => file.uncertain)
   const details = [
     ...(files.some(file => file.status === 'added')
       ? [l10n.t('Files added by the agent will be moved to the trash.')]
@@ -159,10 +160,25 @@ export function offerRestore(
       : isChange
         ? l10n.t('Reverted the change in {0}.', name)
         : l10n.t('Reverted the changes in {0}.', name)
-  services.decisions.tell(text, async () => {
+  const restore = async () => {
     await restoreUndone(undone.id, services)
     await after?.()
-  })
+  }
+  services.decisions.tell(text, restore, undone.id)
+}
+
+/** Reverts an undo from before the window was reloaded, and says which, since the user may not remember. */
+export async function restoreStored(id: string, services: UndoServices): Promise<void> {
+  const { review } = services.tracker
+  const undone = review.undone.find(one => one.id === id)
+  const paths = [...new Set(undone?.files.map(({ before }) => before.path))]
+  await restoreUndone(id, services)
+  if (review.undone.some(one => one.id === id)) return
+  const text =
+    paths.length === 1
+      ? l10n.t('Restored the changes in {0}.', namesOf(services.workbench, paths, services.sessions))
+      : l10n.t('Restored the changes in {0} files.', paths.length)
+  services.workbench.dialogs.showStatus(text)
 }
 
 /** Reverts an undo, including the turns that a restored checkpoint set aside. */

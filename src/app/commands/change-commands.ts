@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import { UnavailableError } from '../../common/errors.ts'
-import { confirmUndo, restoreUndone, type UndoServices } from '../changes/undo-changes.ts'
+import { confirmUndo, restoreStored, restoreUndone, type UndoServices } from '../changes/undo-changes.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 
@@ -24,8 +24,10 @@ export function changeCommands(services: UndoServices & { surfaces: Conversation
       await restoreUndone(last.id, services)
     },
     [CommandId.undoDecision]: async () => {
-      if (!(await decisions.undo()))
-        throw new UnavailableError(l10n.t("You haven't kept or reverted changes in this window."))
+      if (await decisions.undo()) return
+      const revert = decisions.takeStored()
+      if (revert === undefined) throw new UnavailableError(l10n.t('There is no keep or revert to undo.'))
+      await restoreStored(revert, services)
     },
   } satisfies Partial<CommandHandlers>
 }

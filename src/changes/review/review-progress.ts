@@ -125,6 +125,12 @@ export class ReviewProgress {
     this.#store.saveDecided(id, decided)
   }
 
+  /** The ids of the decided reverts, the latest first. */
+  get reverts(): string[] {
+    const latest = [...this.#decided.values()].reverse()
+    return [...new Set(latest.flatMap(({ undo }) => undo ?? []))]
+  }
+
   /** The files of a review, decided or not, in its order. */
   files(scope: ReviewScope): ReviewedFile[] {
     const files = new Map<string, ReviewedFile>()

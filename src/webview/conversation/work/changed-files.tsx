@@ -260,7 +260,7 @@ function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number 
         <>
           <IconButton
             icon="discard"
-            label={t('Revert Changes in {0}…', name)}
+            label={t('Revert Changes in {0}', name)}
             onClick={() => decide('changes/undo')}
           />
           <IconButton

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { Decisions } from '../../../src/app/changes/decisions.ts'
+import {
+  confirmUndo,
+  offerRestore,
+  restoreStored,
+  type UndoServices,
+  undoChanges,
+} from '../../../src/app/changes/undo-changes.ts'
+import type { Workbench } from '../../../src/app/workbench.ts'
+import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
+import type { Undone, UndoneFile } from '../../../src/changes/model/undo-log.ts'
+import type { DecidedFile } from '../../../src/changes/review/review-progress.ts'
+import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import { MemoryStore, memoryTracker } from '../../support/memory-tracker.ts'
+import { scaledRuns } from '../../support/property-tests.ts'
+import { until } from '../../support/until.ts'
+
+const WHAT = [
+  'the agent writes',
+  'the agent writes',
+  'the user writes',
+  'keep a hunk',
+  'revert a hunk',
+  'revert a hunk',
+  'revert a file',
+  'undo',
+  'undo',
+  'reload',
+  'crash before the file is written',
+  'crash before the decision is stored',
+] as const
+
+const step = fc.record({
+  what: fc.constantFrom(...WHAT),
+  name: fc.constantFrom('x.txt', 'y.txt'),
+  at: fc.nat(12),
+  count: fc.nat(2),
+})
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+/** A store whose process can end at the worst moment. */
+class CrashingStore extends MemoryStore {
+  /** Ends once an undo is stored, before it's done. */
+  endsAfterUndo = false
+  losesDecisions = false
+  ended = false
+
+  override async saveUndone(undone: Undone): Promise<void> {
+    await super.saveUndone(undone)
+    await this.#mayEnd()
+  }
+  override async addUndone(head: Omit<Undone, 'files'>, files: readonly UndoneFile[]): Promise<void> {
+    await super.addUndone(head, files)
+    await this.#mayEnd()
+  }
+  override saveDecided(id: string, decided: DecidedFile | undefined): void {
+    if (!this.losesDecisions) super.saveDecided(id, decided)
+  }
+  async #mayEnd(): Promise<void> {
+    if (!this.endsAfterUndo) return
+    this.ended = true
+    await new Promise(() => {})
+  }
+}
+
+/** A folder with two files. The user only adds lines, and the agent removes none of them. */
+class World {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-decisions-')))
+  readonly store = new CrashingStore()
+  readonly mine = new Map<string, string[]>()
+  /** by the id of a revert: its file's path and texts */
+  readonly reverts = new Map<string, { path: string; before: string; after: string }>()
+  /** the decisions that this window can undo: ids of reverts, or keeps */
+  here: string[] = []
+  tracker!: ChangeTracker
+  changes!: SessionChanges
+  services!: UndoServices
+  #turn = 0
+  #next = 0
+
+  constructor() {
+    for (const name of ['x.txt', 'y.txt'])
+      writeFileSync(this.path(name), Array.from({ length: 8 }, (_, i) => `${name} ${i}\n`).join(''))
+    this.start()
+  }
+
+  start(): void {
+    this.here = []
+    const { store } = this
+    this.tracker = memoryTracker(undefined, store)
+    this.changes = new SessionChanges(this.tracker, 'a', { cwd: this.root, additionalDirectories: [] })
+    const dialogs = {
+      showStatus: () => ({ dispose: () => {} }),
+      warn: async () => undefined,
+      error: async () => undefined,
+      confirm: () => assert.fail('a question about one file'),
+    }
+    const editors = { openChanges: async () => {} }
+    const workbench = {
+      ...{ dialogs, editors },
+      folders: [{ name: 'w', path: this.root }],
+      setContext: async () => {},
+    } as unknown as Workbench
+    const sessions = { list: () => [] }
+    const decisions = new Decisions(workbench, sessions, this.tracker)
+    this.services = { workbench, tracker: this.tracker, decisions, sessions }
+  }
+
+  async reload(): Promise<void> {
+    this.tracker.dispose()
+    this.start()
+    await this.tracker.files.ready
+    await this.changes.refresh()
+  }
+
+  path(name: string): string {
+    return join(this.root, name)
+  }
+  text(path: string): string {
+    return readFileSync(path, 'utf8')
+  }
+  fresh(who: string): string {
+    return `${who} ${this.#next++}\n`
+  }
+
+  async agentWrites(path: string, at: number, count: number): Promise<void> {
+    const oldText = this.text(path)
+    const lines = oldText.split(/(?<=\n)/)
+    const from = at % (lines.length + 1)
+    const isMine = (line: string | undefined) => line?.startsWith('user') !== false
+    let gone = 0
+    while (gone < count && !isMine(lines[from + gone])) gone++
+    lines.splice(from, gone, this.fresh('agent'))
+    const change = { operation: 'modify' as const, path, oldText, newText: lines.join('') }
+    this.changes.beginTurn(++this.#turn, () => true)
+    const call = { toolCallId: `t${this.#turn}`, begun: true }
+    await this.changes.tool({ ...call, done: false }, [{ changes: [change] }], [])
+    writeFileSync(path, change.newText)
+    await this.changes.tool({ ...call, done: true }, [{ changes: [change] }], [])
+    await this.changes.endTurn()
+  }
+
+  async userWrites(path: string, at: number): Promise<void> {
+    const lines = this.text(path).split(/(?<=\n)/)
+    const line = this.fresh('user')
+    this.mine.set(path, [...(this.mine.get(path) ?? []), line])
+    lines.splice(at % (lines.length + 1), 0, line)
+    writeFileSync(path, lines.join(''))
+    await this.changes.refresh()
+  }
+
+  #hunk(path: string, at: number) {
+    const hunks = this.changes.hunks(path)
+    const hunk = hunks[at % Math.max(1, hunks.length)]
+    return hunk && { hunks: { path, ids: new Set([hunk.id]) } }
+  }
+
+  keepHunk(path: string, at: number): void {
+    const selection = this.#hunk(path, at)
+    if (!selection) return
+    this.services.decisions.keep(this.changes, selection)
+    this.here.push('keep')
+  }
+
+  async revert(path: string, at: number | undefined): Promise<void> {
+    const { services, changes } = this
+    const known = new Set(this.tracker.review.undone.map(({ id }) => id))
+    const before = this.text(path)
+    const selection = at === undefined ? undefined : this.#hunk(path, at)
+    if (selection)
+      await undoChanges(changes, selection, services, undone =>
+        offerRestore(undone, services, { isChange: true }),
+      )
+    else await confirmUndo(changes, { paths: [path] }, services)
+    const made = this.tracker.review.undone.filter(({ id }) => !known.has(id))
+    assert.ok(made.length <= 1)
+    for (const { id } of made) {
+      this.reverts.set(id, { path, before, after: this.text(path) })
+      this.here.push(id)
+    }
+  }
+
+  /** As the command does. */
+  async undo(): Promise<void> {
+    const { decisions } = this.services
+    const texts = new Map(['x.txt', 'y.txt'].map(name => [this.path(name), this.text(this.path(name))]))
+    const last = this.here.pop()
+    let undone = last
+    if (last === undefined) {
+      assert.equal(await decisions.undo(), false)
+      undone = decisions.takeStored()
+      if (undone === undefined) return
+      await restoreStored(undone, this.services)
+    } else assert.equal(await decisions.undo(), true)
+    const revert = undone === 'keep' ? undefined : this.reverts.get(undone!)
+    for (const [path, text] of texts) {
+      const isReverted = path === revert?.path
+      if (isReverted && text !== revert.after) continue
+      assert.equal(this.text(path), isReverted ? revert.before : text)
+    }
+    if (revert) assert.ok(this.text(revert.path) !== revert.after || revert.before === revert.after)
+  }
+
+  dispose(): void {
+    this.tracker.dispose()
+    rmSync(this.root, { recursive: true, force: true })
+  }
+}
+
+async function take(world: World, { what, name, at, count }: Step): Promise<void> {
+  const path = world.path(name)
+  const { store } = world
+  switch (what) {
+    case 'the agent writes':
+      return world.agentWrites(path, at, count)
+    case 'the user writes':
+      return world.userWrites(path, at)
+    case 'keep a hunk':
+      return world.keepHunk(path, at)
+    case 'revert a hunk':
+      return world.revert(path, at)
+    case 'revert a file':
+      return world.revert(path, undefined)
+    case 'undo':
+      return world.undo()
+    case 'reload':
+      return world.reload()
+    case 'crash before the file is written': {
+      if (world.changes.hunks(path).length === 0) return
+      store.endsAfterUndo = true
+      const reverting = world.revert(path, undefined)
+      const isDone = reverting.then(() => true)
+      await Promise.race([isDone, until(() => store.ended)])
+      store.endsAfterUndo = store.ended = false
+      return world.reload()
+    }
+    case 'crash before the decision is stored':
+      store.losesDecisions = true
+      await world.revert(path, undefined)
+      store.losesDecisions = false
+      return world.reload()
+  }
+}
+
+describe('Decisions about changes, with any edits, reloads and crashes in between', () => {
+  it('lose no line that the user wrote, and the undo of a revert brings back exactly what was there', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 14 }), async steps => {
+        const world = new World()
+        try {
+          await world.agentWrites(world.path('x.txt'), 2, 1)
+          for (const one of steps) {
+            await take(world, one)
+            for (const [path, lines] of world.mine)
+              for (const line of lines) assert.ok(world.text(path).includes(line), `${one.what} took ${line}`)
+          }
+        } finally {
+          world.dispose()
+        }
+      }),
+      { numRuns: scaledRuns(60) },
+    )
+  }).timeout(60_000)
+
+  it('can be undone after a reload, the latest first, until they are undone', async () => {
+    const world = new World()
+    try {
+      const path = world.path('x.txt')
+      await world.agentWrites(path, 2, 1)
+      await world.agentWrites(path, 6, 1)
+      const both = world.text(path)
+      await world.revert(path, 0)
+      const one = world.text(path)
+      await world.revert(path, undefined)
+      assert.ok(both !== one && one !== world.text(path))
+      await world.reload()
+      await world.undo()
+      assert.equal(world.text(path), one)
+      await world.reload()
+      await world.undo()
+      assert.equal(world.text(path), both)
+      assert.equal(world.services.decisions.takeStored(), undefined)
+    } finally {
+      world.dispose()
+    }
+  })
+})

@@ -23,7 +23,7 @@ import { given, readBlock } from './wire/content.ts'
 import { elicitationSchema, readElicitation } from './wire/elicitation.ts'
 import { maybe } from './wire/lenient.ts'
 import { readStart } from './wire/session.ts'
-import { readError } from './wire/state.ts'
+import { readError, readTokens } from './wire/state.ts'
 import { readSteering, STEERING_METHOD } from './wire/steering.ts'
 
 /** What the frames of a recorded session say, in the model of both versions. */
@@ -115,11 +115,12 @@ export class RecordedSession {
       if (options.all) update({ type: 'config_options', options: options.all })
       opened()
     } else if (method === 'session/prompt') {
-      const stopReason = isRecord(result) ? result.stopReason : undefined
+      const { stopReason, ...rest } = isRecord(result) ? result : {}
+      const tokens = given('tokens', isV2 ? undefined : readTokens(rest, 'unknown'))
       if (isRecord(error))
         update({ type: 'state', state: 'idle', stopReason: 'error', ...given('error', readError(error)) })
-      else if (typeof stopReason === 'string') update({ type: 'state', state: 'idle', stopReason })
-      else if (!isV2) update({ type: 'state', state: 'idle', stopReason: 'end_turn' })
+      else if (typeof stopReason === 'string') update({ type: 'state', state: 'idle', stopReason, ...tokens })
+      else if (!isV2) update({ type: 'state', state: 'idle', stopReason: 'end_turn', ...tokens })
     }
   }
 

@@ -31,7 +31,7 @@ const frameLine = z.object({
 
 /** A frame as a line of JSON. */
 export function lineOf(recorder: ProtocolRecorder, frame: RecordedFrame): string {
-  const { at, direction, isCut, queued, version } = frame
+  const { at, direction, isCut, kind, method, queued, version } = frame
   const { agent, agentId, connection } = frame.source
   const about = JSON.stringify({
     at,
@@ -42,6 +42,8 @@ export function lineOf(recorder: ProtocolRecorder, frame: RecordedFrame): string
     direction,
     ...(isCut && { isCut }),
     queued,
+    // a response doesn't say what it answers
+    ...(kind === 'response' && { method }),
   })
   return `${about.slice(0, -1)},"message":${recorder.jsonOf(frame)}}\n`
 }

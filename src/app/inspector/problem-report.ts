@@ -155,7 +155,11 @@ const NAME = /^[\w$-]{1,40}$/
 const OPAQUE = /^(_meta|arguments|data|env|headers|rawInput|rawOutput|structuredContent)$/
 
 /** A line without its texts, of which only the lengths are left. */
-function structureOf(line: string): string {
+function structureOf(text: string): string {
+  const line: unknown = JSON.parse(text)
+  const method = isRecord(line) ? line.method : undefined
+  // the result of an extension or a tool has its own members, and so may be that of an unknown request
+  const isOwn = typeof method !== 'string' || /^(_|mcp\/)/.test(method)
   const bare = (value: unknown, key: string): unknown => {
     if (typeof value === 'string') return isStructure(value, key) ? value : `… (${value.length})`
     if (Array.isArray(value)) return value.map(one => bare(one, ''))
@@ -164,6 +168,7 @@ function structureOf(line: string): string {
       OPAQUE.test(name) ||
       // what the user filled in, and the content of an extension
       (name === 'content' && 'action' in value) ||
+      (name === 'result' && isOwn) ||
       (name === 'params' && String(value.method).startsWith('_'))
     // the members of others are named by agents, tools or users
     return Object.fromEntries(
@@ -173,7 +178,7 @@ function structureOf(line: string): string {
       ]),
     )
   }
-  return JSON.stringify(bare(JSON.parse(line), ''))
+  return JSON.stringify(bare(line, ''))
 }
 
 function isStructure(text: string, key: string): boolean {
@@ -197,6 +202,10 @@ const MAX_LEVELS = 50
 /** Arguments that contain, or are followed by, the value of a variable or header. */
 const PAIR_ARGUMENT = /^(--(?:env|headers?)=[^=:]{1,256}[=:]|-[eH][\w-]{1,256}[=:])./s
 const ENV_FLAG = /^(-e|--env)$/
+/** A short option, whose value may be a key: what follows those of `npx -y package` and `python -m module` is no value, or a name. */
+const SHORT_OPTION = /^-(?![gimqsuvy]$)[a-z]$/i
+/** `-k=value`, `-kvalue`; not `-it` or `-verbose` */
+const SHORT_WITH_VALUE = /^(-[a-z]=|-[a-z](?=[^-]*\d)(?=.{6})).+$/is
 
 /** A value without prompts, and without values of variables and headers that are in arguments or in JSON within a text. */
 function withoutPrivate(value: unknown, level = 0): unknown {
@@ -207,7 +216,11 @@ function withoutPrivate(value: unknown, level = 0): unknown {
     return value.map((one: unknown, i) => {
       if (typeof one !== 'string') return withoutPrivate(one, level + 1)
       const name = PAIR_ARGUMENT.exec(one)?.[1] ?? (ENV_FLAG.test(value[i - 1]) && /^[^=]*=/.exec(one)?.[0])
-      return name ? name + REDACTED : withoutPrivateJson(one, level)
+      if (name) return name + REDACTED
+      const before: unknown = value[i - 1]
+      if (typeof before === 'string' && SHORT_OPTION.test(before) && !one.startsWith('-')) return REDACTED
+      const option = SHORT_WITH_VALUE.exec(one)?.[1]
+      return option === undefined ? withoutPrivateJson(one, level) : option + REDACTED
     })
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [

@@ -7,8 +7,8 @@ import { SecretRegistry } from '../../../src/common/secrets.ts'
 describe('a problem report', () => {
   const secrets = new SecretRegistry()
   secrets.add('open-sesame')
-  const frame = (message: object) =>
-    `${JSON.stringify({ at: 5, agent: 'Agent A', agentId: 'a', direction: 'send', message })}\n`
+  const frame = (message: object, method?: string) =>
+    `${JSON.stringify({ at: 5, agent: 'Agent A', agentId: 'a', direction: 'send', method, message })}\n`
   const prompt = frame({
     jsonrpc: '2.0',
     id: 7,
@@ -100,10 +100,13 @@ describe('a problem report', () => {
       { id: 2, error: { code: -32_000, message: 'leak', data: words } },
       { method: '_other/leak', params: words },
       { id: 3, method: 'mcp/message', params: { method: 'tools/call', params: { arguments: words } } },
-    ].map(frame)
-    const text = report({ lines }).replace('_other/leak', '')
+    ].map(message => frame(message, 'elicitation/create'))
+    for (const method of ['_other/leak', 'mcp/message', undefined])
+      lines.push(frame({ id: 4, result: words }, method))
+    lines.push(frame({ id: 6, result: { stopReason: 'end_turn' } }, 'session/prompt'))
+    const text = report({ lines }).replaceAll('_other/leak', '')
     assert.doesNotMatch(text, /leak|4711/)
-    for (const kept of ['"call_1"', '"read"', '"tool_call"', '-32000', 'tools/call'])
+    for (const kept of ['"call_1"', '"read"', '"tool_call"', '-32000', 'tools/call', 'end_turn'])
       assert.ok(text.includes(kept), `${kept} is missing:\n${text}`)
   })
 
@@ -111,6 +114,7 @@ describe('a problem report', () => {
     const json = JSON.stringify({ mcpServers: { x: { command: 'y', env: { NAME: 'leak' } } } })
     const args = [
       ...['--header=X-Name: leak', '-eNAME=leak', '-e', 'NAME=leak', '--env', 'NAME=leak', '--env=NAME=leak'],
+      ...['-k', 'leak', '-p', 'leak-2', '-k=leak', '-kleak123', '-y', 'kept', '-verbose', '-it'],
       ...['--mcp-config', json, `--mcp-config=${json}`, '--other', 'kept'],
     ]
     const text = report({
@@ -120,7 +124,8 @@ describe('a problem report', () => {
       },
     })
     assert.doesNotMatch(text, /leak/)
-    assert.equal([...text.matchAll(/"kept"/g)].length, 2)
+    assert.equal([...text.matchAll(/"kept"/g)].length, 4)
+    for (const kept of ['"-k"', '"-verbose"', '"-it"']) assert.ok(text.includes(kept), kept)
     assert.equal([...text.matchAll(/-eNAME=/g)].length, 2)
   })
 

@@ -66,6 +66,16 @@ describe('a recording as a conversation', () => {
   const asked = (id: number, method: string, params: object) =>
     ['receive', { id, method, params: { sessionId: 's', ...params } }] as const
 
+  it('has the tokens of a turn that its response reports', () => {
+    const usage = { totalTokens: 1234, inputTokens: 1200, outputTokens: 34 }
+    const frames = recording([
+      prompt(1, 'Count'),
+      answer('One.'),
+      ['receive', { id: 1, result: { stopReason: 'end_turn', usage } }],
+    ])
+    assert.deepEqual(shown(frames).usage?.tokens, { of: 'unknown', total: 1234, input: 1200, output: 34 })
+  })
+
   it('has the output of commands that Parley ran', () => {
     const tool = {
       ...{ toolCallId: 't', title: 'Test', kind: 'execute', status: 'completed' },

@@ -2,7 +2,7 @@ import { DisposableStore } from '../common/disposable.ts'
 import { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import { ContextKey } from './ids.ts'
 import type { Platform, ProcessPlatform } from './platform.ts'
-import { createProcessScope } from './process-scope.ts'
+import { createProcessScope, type ProcessScope } from './process-scope.ts'
 import { createSessionWindow } from './session-window.ts'
 import { createSessionsScope } from './sessions-scope.ts'
 import { createWindowScope } from './window-scope.ts'
@@ -13,9 +13,14 @@ export type AppServices = ReturnType<typeof createAppServices>
 
 /** Creates everything that doesn't need VS Code itself, scope by scope. Each is disposed as one, the last one first. */
 export function createAppServices(platform: Platform, own: DisposableStore) {
+  const process = createProcessScope(processPlatform(platform), own.add(new DisposableStore()))
+  return createWindowServices(platform, process, own)
+}
+
+/** Creates a window, its sessions and its views. Windows of the same process share its scope, and nothing else. */
+export function createWindowServices(platform: Platform, process: ProcessScope, own: DisposableStore) {
   const surfaces = new ConversationSurfaces()
   const scope = () => own.add(new DisposableStore())
-  const process = createProcessScope(processPlatform(platform), scope())
   const served = createSessionWindow(platform, surfaces, process, scope())
   const sessions = createSessionsScope(process, served, scope())
   const shared = { ...process, ...served, ...sessions }
@@ -27,7 +32,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
 }
 
 /** As long as each window has its own process, the window answers for the user. */
-function processPlatform(platform: Platform): ProcessPlatform {
+export function processPlatform(platform: Platform): ProcessPlatform {
   const { fileInExtension, log, secrets, storage, workbench } = platform
   return {
     ...{ fileInExtension, log, secrets, storage },

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LAYERED_SETTINGS } from '../../../src/agents/setting-layers.ts'
+import { createWindowServices, processPlatform } from '../../../src/app/app-services.ts'
+import { createEditorServices } from '../../../src/app/editor-services.ts'
+import { CommandId } from '../../../src/app/ids.ts'
+import type { Platform } from '../../../src/app/platform.ts'
+import { createProcessScope } from '../../../src/app/process-scope.ts'
+import { DisposableStore } from '../../../src/common/disposable.ts'
+import { silentLogger } from '../../../src/common/logger.ts'
+import { SecretRegistry } from '../../../src/common/secrets.ts'
+import { unicodeOnly } from '../../../src/editor/files/text-files.ts'
+import { projectDirectory } from '../../host/paths.ts'
+import { until } from '../../support/until.ts'
+import { fixtureAgent } from '../../ui/support/fixture-agent.ts'
+
+/** Anything that nobody asks for in these tests: events never fire, questions stay open. */
+function unasked(path = ''): never {
+  const call = () => (/(^|\.)(onDid\w*|follow\w*)$/.test(path) ? { dispose() {} } : new Promise(() => {}))
+  return new Proxy(call, {
+    get: (_, name) => (typeof name === 'symbol' || name === 'then' ? undefined : unasked(`${path}.${name}`)),
+  }) as never
+}
+
+/** The given members, and others that nobody asks for. */
+function some<T>(given: object, path = ''): T {
+  return new Proxy(given, {
+    get: (target, name) =>
+      Reflect.has(target, name) || typeof name === 'symbol' || name === 'then'
+        ? Reflect.get(target, name)
+        : unasked(`${path}.${name}`),
+  }) as T
+}
+
+describe('two windows of one process', () => {
+  const own = new DisposableStore()
+  let root: string
+
+  before(function () {
+    if (!process.getBuiltinModule('node:sqlite')) this.skip()
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'two-windows-')))
+  })
+
+  after(async () => {
+    if (root === undefined) return
+    const { guard } = shared ?? {}
+    own.dispose()
+    await guard?.closed
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+  })
+
+  let shared: ReturnType<typeof createProcessScope> | undefined
+
+  function open(name: string) {
+    const folder = join(root, name)
+    mkdirSync(folder)
+    const agent = fixtureAgent({ directory: root }, name)
+    const asked: string[] = []
+    const notified: string[] = []
+    const executed: string[] = []
+    const previewed: string[] = []
+    const store = () => {
+      const values = new Map<string, unknown>()
+      return {
+        get: <T>(key: string) => values.get(key) as T | undefined,
+        set: (key: string, value: unknown) => void values.set(key, value),
+      }
+    }
+    const workbench = some<Platform['workbench']>({
+      isTrusted: true,
+      language: 'en',
+      folders: [{ name, path: folder }],
+      roots: [{ name, scheme: 'file', path: folder }],
+      settingValues: { keepAgentsRunning: 'off', agentRegistry: '', projectEnvironment: false },
+      settingLayers: {
+        ...Object.fromEntries(LAYERED_SETTINGS.map(setting => [setting, []])),
+        editorTools: [{ scope: 'user', value: [] }],
+        agents: [{ scope: 'workspace', value: { [`agent-${name}`]: agent } }],
+      },
+      network: {},
+      hiddenFiles: [],
+      linkStart: 'vscode://parley.parley',
+      activeFile: async () => undefined,
+      execute: async (command: string) => void executed.push(command),
+      editors: some({ previewMarkdown: async (path: string) => void previewed.push(path) }, 'editors'),
+      dialogs: some(
+        {
+          confirm: async (text: string, _options: object, ...buttons: string[]) => {
+            asked.push(text)
+            return buttons[0]
+          },
+          notify: async (text: string, choices: readonly string[]) => {
+            notified.push(text)
+            return choices.findIndex(choice => /^allow/i.test(choice))
+          },
+        },
+        'dialogs',
+      ),
+    })
+    const global = join(root, 'global')
+    const platform = some<Platform>({
+      workbench,
+      storage: {
+        workspace: store(),
+        global: store(),
+        workspaceFolder: join(global, name),
+        globalFolder: global,
+      },
+      ...{ version: '1.0.0', editor: 'Editor', issues: undefined, log: silentLogger },
+      fileInExtension: (...names: string[]) => join(projectDirectory, ...names),
+      logs: { write() {}, show() {}, showOwn() {} },
+      secrets: new SecretRegistry(),
+      secretStore: { get: async () => undefined, store: async () => {}, delete: async () => {} },
+      workspaceIdentity: `file://${folder}`,
+      settingsFolders: [],
+      mcpLocations: { workspaceFile: undefined, userFolder: join(root, 'user'), workspaceIdentity: '' },
+      encodings: unicodeOnly,
+      documents: unasked('documents'),
+      followFiles: () => ({ dispose() {} }),
+    })
+    shared ??= createProcessScope(processPlatform(platform), own.add(new DisposableStore()))
+    const window = own.add(new DisposableStore())
+    const app = createWindowServices(platform, shared, window)
+    const editor = createEditorServices(platform, app, window)
+    return { app, editor, folder, asked, notified, executed, previewed }
+  }
+
+  it('get the commands, questions and notifications of their own conversations', async () => {
+    const one = open('one')
+    const two = open('two')
+    const run = (window: typeof one, command: keyof typeof one.editor.commands, ...args: unknown[]) =>
+      window.editor.commands[command](...args)
+    await run(two, CommandId.showHelp)
+    assert.deepEqual([one.previewed.length, two.previewed.length], [0, 1])
+
+    await run(two, CommandId.newSessionWithAgent, 'agent-two')
+    const { controller } = two.app.surfaces.active
+    await until(() => controller.phase === 'ready', 'a session')
+    assert.deepEqual([one.asked.length, two.asked.length], [0, 1])
+    assert.match(two.asked[0]!, /^Start two /)
+    assert.equal(one.app.surfaces.active.controller.current, undefined)
+    assert.equal(controller.current?.plan.setup.cwd, two.folder)
+
+    await two.editor.prompt.send([], '[[permission]]')
+    await until(() => two.notified.length === 1, 'the notification')
+    await assert.rejects(run(one, CommandId.cancelTurn), /No turn is running/)
+    await until(() => controller.current?.session.state.activity === 'idle', 'the end of the turn')
+    assert.match(JSON.stringify(controller.current?.session.state.entries), /It was allowed/)
+    assert.deepEqual([one.notified, one.asked], [[], []])
+  })
+})

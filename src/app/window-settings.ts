@@ -28,20 +28,21 @@ function isSame(now: unknown, before: unknown): boolean {
   }
 }
 
-/** The settings of a window, which depend on its folders and its trust. */
+/** The settings of a window, which depend on its folders and its trust; none before the window has told them. */
 export function windowSettings(window: Window): SettingsSource {
   return {
-    layers: key => window.settingLayers[key],
+    layers: key => window.settingLayers?.[key] ?? [],
     onDidChange: onDidChangeIn(window, ({ settingValues, settingLayers, folders, roots, isTrusted }) => [
       ...[settingValues, settingLayers, folders, roots, isTrusted],
     ]),
   }
 }
 
+/** A window isn't trusted before it says so. */
 export function windowTrust(window: Window): Trust {
   return {
     get trusted() {
-      return window.isTrusted
+      return window.isTrusted === true
     },
     onDidChange: onDidChangeIn(window, ({ isTrusted }) => isTrusted),
   }

@@ -75,6 +75,14 @@ describe('what is known of the window', () => {
     ])
   })
 
+  it('is no trust and no settings before the window has told them', () => {
+    for (const told of [{}, { settingLayers: {}, isTrusted: 'yes' }]) {
+      const early = told as unknown as typeof window
+      assert.equal(windowTrust(early).trusted, false)
+      assert.deepEqual(windowSettings(early).layers('permissionRules'), [])
+    }
+  })
+
   it('is told to be new if it is too deep to be compared', () => {
     let told = 0
     const deep = (last: string) => JSON.parse(`${'['.repeat(3000)}${last}${']'.repeat(3000)}`) as unknown

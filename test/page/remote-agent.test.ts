@@ -121,6 +121,7 @@ describe('an agent on a server', () => {
     await start(port)
     await conversation.waitForPhase('ready')
     assert.deepEqual(loaded, ['s1'])
+    await conversation.button('Resend Prompt').waitFor()
     await conversation.send('go on')
     await conversation.text('You said: go on').waitFor()
     await conversation.text('You said: remember me').waitFor()

@@ -228,10 +228,17 @@ function AfterContextFull({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** Whether nothing has followed this entry, and the session can go on. */
+/** Whether nothing has followed this entry but a note about the saved copy, and the session can go on. */
 function isIdleAfter(slot: EntrySlot, store: ConversationStore): boolean {
   const head = store.head.value
-  return store.last.value === slot && head?.phase === 'ready' && head.activity === 'idle'
+  let last = store.last.value
+  while (last && isSavedCopyNote(last)) last = store.rows.slots[last.index - 1]
+  return last === slot && head?.phase === 'ready' && head.activity === 'idle'
+}
+
+function isSavedCopyNote({ entry }: EntrySlot): boolean {
+  const value = entry.peek()
+  return value.kind === 'notice' && (value as NoticeEntry).savedCopy === true
 }
 
 /** After a failed turn: a button that sends its prompt again. */

@@ -55,7 +55,7 @@ export const COMMANDS: AvailableCommand[] = SCENES.map(({ name, description, hin
   ...(hint === undefined ? {} : { input: { hint } }),
 }))
 
-/** The scene for a prompt's text, by its slash command; the help for a greeting, else the tour. */
+/** The scene for a prompt's text, by its slash command; the help if it greets or asks for it, else the tour. */
 export function sceneFor(text: string): { scene: Scene; input: string } {
   if (/^Write the message of a Git commit\b/.test(text)) return { scene: commitMessage, input: text }
   const slash = /^\s*\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text)
@@ -64,7 +64,8 @@ export function sceneFor(text: string): { scene: Scene; input: string } {
     if (found) return { scene: found.scene, input: (slash[2] ?? '').trim() }
     return { scene: turn => unknown(turn, slash[1] ?? ''), input: '' }
   }
-  return { scene: /^\s*(help|hi|hello|hey)\b[\s!.?]*$/i.test(text) ? help : tour, input: text.trim() }
+  const input = text.trim()
+  return { scene: /^((help|what can you do)\b|(hi|hello|hey)\b[\s!.]*$)/i.test(input) ? help : tour, input }
 }
 
 async function help(turn: Turn): Promise<void> {

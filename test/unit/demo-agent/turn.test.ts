@@ -53,6 +53,14 @@ describe('demo agent: turns', () => {
     assert.match(rig.client.messageText, /\| Edit \| written \|/)
   })
 
+  it('answers a greeting and a request for help with its commands', async () => {
+    for (const words of ['hi', 'Hello!', 'Help with the work', 'What can you do?']) {
+      rig.client.clear()
+      await prompt(words)
+      assert.match(rig.client.messageText, /`\/compact`/, words)
+    }
+  })
+
   it('answers a request for a commit message with only the message', async () => {
     await prompt('Write the message of a Git commit for …\n\ndiff --git a/src/one.ts b/src/one.ts\n+1')
     assert.equal(rig.client.messageText, 'Update src/one.ts')

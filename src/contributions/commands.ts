@@ -37,7 +37,7 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
   },
   'parley.sendPlanComments': {
     title: 'Send Comments on Plan',
-    icon: '$(comment-discussion)',
+    icon: '$(send)',
     palette: false,
     menus: { 'editor/title': { group: 'navigation@3', when: 'resource in parley.plansToReject' } },
   },
@@ -780,7 +780,7 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
   },
   'parley.showOld': {
     title: 'Show Old Text of Change',
-    icon: '$(history)',
+    icon: '$(diff-removed)',
     palette: false,
     keys: [{ key: "ctrl+' d", when: 'parley.hasChanges && editorFocus' }],
   },

@@ -6,7 +6,7 @@ import { projectDirectory } from '../../host/paths.ts'
 import { holds } from '../../support/page/editor/when.ts'
 
 interface Contributed {
-  commands: Array<{ command: string; title: string }>
+  commands: Array<{ command: string; title: string; icon?: unknown }>
   menus: Record<string, Array<{ command?: string; when?: string; group?: string }>>
   keybindings: Array<{ command: string; key: string; mac?: string }>
 }
@@ -38,6 +38,20 @@ describe('the commands of package.json', () => {
       { ...session, parleyOpen: true, parleyCanClose: true },
     ])
       assert.equal(shown('webview/context', values).length, 8)
+  })
+
+  it('have one icon for one meaning', () => {
+    const titles = new Map<string, Set<string>>()
+    for (const { icon, title } of commands)
+      if (typeof icon === 'string')
+        titles.set(icon, (titles.get(icon) ?? new Set()).add(title.replaceAll(/%commands\.|%/g, '')))
+    const shared = [...titles].flatMap(([icon, of]) => (of.size > 1 ? [[icon, [...of].sort()]] : []))
+    assert.deepEqual(Object.fromEntries(shared), {
+      '$(check)': ['acceptDiff', 'acceptPlan', 'comments.resolve', 'keepChange'],
+      '$(check-all)': ['keepAllChanges', 'keepFileChanges'],
+      '$(discard)': ['revertAllChanges', 'revertChange', 'revertFileChanges'],
+      '$(link-external)': ['openHistoryInTab', 'openInTab'],
+    })
   })
 
   it('are at most fifty in the palette; all others are in a menu, have a key, or are what a page does', () => {

@@ -616,7 +616,7 @@ export const settings: readonly SettingsGroup[] = [
         ],
         markdownDescription: text(
           'settings.sendKey',
-          'Controls which key sends a prompt: Enter or Ctrl+Enter (Cmd+Enter on macOS).',
+          'Controls whether you press Enter or Ctrl+Enter (Cmd+Enter on macOS) to send a prompt.',
         ),
         keywords: ['parley', 'newline', 'line break', 'submit', 'shortcut'],
       },

@@ -26,7 +26,7 @@ describe('the Settings editor', () => {
 
     const found = editor.locator('.setting-item-label')
     for (const [words, setting] of [
-      ['ctrl+enter prompt', 'Send Key'],
+      ['ctrl+enter to send', 'Send Key'],
       ['parley newline', 'Send Key'],
       ['parley bell', 'Sounds'],
       ['notification sound turn', 'Sounds'],
@@ -34,7 +34,7 @@ describe('the Settings editor', () => {
       await editor.locator('.search-container').first().click()
       await page.keyboard.press('ControlOrMeta+a')
       await page.keyboard.type(words)
-      await found.filter({ hasText: setting }).waitFor()
+      await found.filter({ hasText: new RegExp(`^${setting}$`) }).waitFor()
     }
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('parley default agent')

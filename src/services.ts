@@ -47,7 +47,7 @@ export function createServices(options: PlatformOptions) {
       id,
       (...args: unknown[]) =>
         reportErrors(workbench.dialogs, id, log, () =>
-          isOfEditor(id) ? during(editor.beginCommand(), () => run(...args)) : run(...args.map(dataOf)),
+          isOfEditor(id) ? during(editor.beginCommand(), () => run(...args)) : run(...args.map(plainData)),
         ),
     ]),
   ) as CommandHandlers
@@ -75,9 +75,9 @@ async function during(begun: Disposable, run: () => unknown): Promise<unknown> {
 }
 
 /** What is plain data in an argument of a command: VS Code also passes objects of its own, such as the URI of an editor. */
-function dataOf(value: unknown): unknown {
+function plainData(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return typeof value === 'function' ? undefined : value
-  if (Array.isArray(value)) return value.map(dataOf)
+  if (Array.isArray(value)) return value.map(plainData)
   if (Object.getPrototypeOf(value) !== Object.prototype) return undefined
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, dataOf(one)]))
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plainData(one)]))
 }

@@ -127,12 +127,12 @@ export function toAgentError(method: string, error: unknown): AgentRequestError 
       message: error.message,
     })
   }
-  if (error instanceof RpcError) return new AgentRequestError(method, kindOf(method, error), error)
+  if (error instanceof RpcError) return new AgentRequestError(method, errorKind(method, error), error)
   const kind = error instanceof InvalidResponseError ? 'invalid-response' : 'other'
   return new AgentRequestError(method, kind, { code: RpcCode.internalError, message: messageOf(error) })
 }
 
-function kindOf(method: string, error: RpcError): AgentRequestError['kind'] {
+function errorKind(method: string, error: RpcError): AgentRequestError['kind'] {
   switch (error.code) {
     case RpcCode.authRequired:
       return 'auth-required'

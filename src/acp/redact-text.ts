@@ -30,7 +30,7 @@ function knownToken({ source }: RegExp, minLength: number): RegExp {
 }
 
 /** The value of a command's option: `docker login -p password`, `mysql -ppassword`. */
-function optionOf(command: RegExp, option: RegExp): RegExp {
+function optionValue(command: RegExp, option: RegExp): RegExp {
   return valueAfter(
     new RegExp(String.raw`\b((?:${command.source})\b(?:\\\r?\n|[^\r\n|;&]){0,256}?\s${option.source})`),
   )
@@ -50,12 +50,12 @@ const SECRET_TEXT: RegExp[] = [
   /(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)[^-]+/g,
   // `curl -u name:password`, a `.netrc`, and Maven's settings
   /\b(curl\b(?:\\\r?\n|[^\r\n|;&]){0,256}?\s(?:-[uU]|--user|--proxy-user)[ =]{1,8}["']?[^\s:"']{1,256}:)[^\s"']{1,1024}/g,
-  optionOf(
+  optionValue(
     /sshpass|(?:docker|podman|nerdctl|buildah|skopeo|oras|regctl|az|oc|cf|ibmcloud|helm\s{1,8}registry)\s{1,8}login/,
     /-p\s{0,8}/,
   ),
-  optionOf(/(?:mysql|mariadb)\w{0,16}/, /-p/),
-  optionOf(/redis-cli/, /(?:-a|--pass)\s{1,8}/),
+  optionValue(/(?:mysql|mariadb)\w{0,16}/, /-p/),
+  optionValue(/redis-cli/, /(?:-a|--pass)\s{1,8}/),
   valueAfter(
     /\b(setx(?:\.exe)?\s{1,8}(?:\/m\s{1,8})?["']?\w{0,64}(?:SECRET|TOKEN|PASS(?:W(?:OR)?D|PHRASE)?|CREDENTIALS?|KEY)\w{0,16}["']?\s{1,8})/,
     'gi',
@@ -210,7 +210,7 @@ function valueBelow(
   if (!ending) return
   const lineEnd = LINE_END.lastIndex
   const lineStart = text.lastIndexOf('\n', start - 1) + 1
-  const lead = leadOf(text, lineStart)
+  const lead = measureIndent(text, lineStart)
   const isQuotedName = isQuote(text[start - 1])
   // the mark of a diff looks like a part of the name
   const first = Math.max(start, lead.to)
@@ -234,8 +234,8 @@ function valueBelow(
 function listBelow(text: string, lineEnd: number): Range | undefined {
   let range: Range | undefined
   for (let line = nextLine(text, lineEnd); line < text.length; ) {
-    const { to: from } = leadOf(text, line)
-    const end = endOf(text, from, /[\r\n]/g)
+    const { to: from } = measureIndent(text, line)
+    const end = findEnd(text, from, /[\r\n]/g)
     const quoted = QUOTED_LINE.exec(text.slice(from, end).trimEnd())
     if (!quoted) break
     range = { from: range?.from ?? from + 1, to: from + 1 + quoted[2]!.length }
@@ -250,7 +250,7 @@ function headerEnd(text: string, end: number): number {
   while (to < text.length && ',;'.includes(text[to - 1]!)) {
     const line = nextLine(text, to)
     if (!/[\r\n]/.test(text[to]!) || !isBlank(text, line)) break
-    to = endOf(text, line, /[\r\n]/g)
+    to = findEnd(text, line, /[\r\n]/g)
   }
   return to
 }
@@ -266,8 +266,8 @@ function blockBelow(
   let range: Range | undefined
   let [isCounts, isTypes, isProse] = [true, isOpen, !isOpen]
   for (let line = nextLine(text, lineEnd); line < text.length; ) {
-    const { to: from, width } = leadOf(text, line)
-    const to = endOf(text, from, /[\r\n]/g)
+    const { to: from, width } = measureIndent(text, line)
+    const to = findEnd(text, from, /[\r\n]/g)
     if (to > from) {
       if (width <= column) break
       const shown = text.slice(from, Math.min(to, from + MAX_WORD_BELOW)).trimEnd()
@@ -292,8 +292,8 @@ function blockBelow(
 function wordBelow(text: string, lineEnd: number, column: number, mustBeQuoted: boolean): Range | undefined {
   let line = nextLine(text, lineEnd)
   for (let skipped = 0; skipped <= 2 && line < text.length; skipped++) {
-    const { to: from, width } = leadOf(text, line)
-    const end = endOf(text, from, /[\r\n]/g)
+    const { to: from, width } = measureIndent(text, line)
+    const end = findEnd(text, from, /[\r\n]/g)
     line = nextLine(text, end)
     const shown = text.slice(from, Math.min(end, from + MAX_WORD_BELOW)).trimEnd()
     if (shown === '' || CODE_FENCE.test(shown)) continue
@@ -311,7 +311,7 @@ function wordBelow(text: string, lineEnd: number, column: number, mustBeQuoted: 
 }
 
 /** The end of the text before a line's content, and the width of its indentation. */
-function leadOf(text: string, line: number): { to: number; width: number } {
+function measureIndent(text: string, line: number): { to: number; width: number } {
   LEAD.lastIndex = line
   const width = LEAD.exec(text)?.[1]?.length ?? 0
   return { to: LEAD.lastIndex, width }
@@ -327,7 +327,7 @@ function afterContinuation(text: string, from: number): number {
 }
 
 function valueAt(text: string, from: number, isParameter: boolean, isWord: boolean, before: string): Range {
-  if (isParameter) return { from, to: endOf(text, from, /[&#\s"']/g) }
+  if (isParameter) return { from, to: findEnd(text, from, /[&#\s"']/g) }
   let open = from
   while (text[open] === '\\' && open - from < MAX_SPACES) open++
   const triple = text[open]?.repeat(3)
@@ -346,12 +346,12 @@ function valueAt(text: string, from: number, isParameter: boolean, isWord: boole
   }
   if (isWord) return { from, to: wordEnd(text, from) }
   // the header in '-H "Name: value"'
-  return { from, to: endOf(text, from, isQuote(before) ? QUOTED_ENDS[before]! : /[\r\n]/g) }
+  return { from, to: findEnd(text, from, isQuote(before) ? QUOTED_ENDS[before]! : /[\r\n]/g) }
 }
 
 const QUOTED_ENDS: { [quote: string]: RegExp } = { '"': /["\r\n]/g, "'": /['\r\n]/g, '`': /[`\r\n]/g }
 
-function endOf(text: string, from: number, end: RegExp): number {
+function findEnd(text: string, from: number, end: RegExp): number {
   end.lastIndex = from
   return end.exec(text)?.index ?? text.length
 }

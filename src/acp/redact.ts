@@ -73,9 +73,9 @@ class Redaction {
   }
 
   /** What is left of a value that was cut. */
-  #rest<T>(left: T): T {
+  #rest<T>(part: T): T {
     this.#cut()
-    return left
+    return part
   }
 
   /** Redacts a list. `command`: the program, if the list is its arguments. */

@@ -75,7 +75,7 @@ async function negotiate(
 ): Promise<Agent & ConnectionHandlers> {
   const { earlier } = link
   // an earlier window has initialized it
-  if (earlier) return surfaceOf(earlier.initialize?.result, link, client, options)
+  if (earlier) return createAgent(earlier.initialize?.result, link, client, options)
   const offer = (version: number) =>
     link.connection.request('initialize', initializeRequest(version, client, options), signal)
   const offered = options.protocol === 'latest' ? DRAFT_VERSION : STABLE_VERSION
@@ -88,10 +88,10 @@ async function negotiate(
     options.log.info(`The agent refused version ${offered} of the protocol; offering ${other}`)
     result = await offer(other)
   }
-  return surfaceOf(result, link, client, options)
+  return createAgent(result, link, client, options)
 }
 
-function surfaceOf(
+function createAgent(
   result: unknown,
   link: AgentLink,
   client: AgentClient,

@@ -56,7 +56,7 @@ export class Envelope {
     envelope.lastId = lastId
     for (const one of sessions) envelope.#sessions.set(one.sessionId, one)
     for (const one of toAgent) {
-      if (one.answeredBy === undefined) envelope.#toAgent.set(keyOf(one.id), one)
+      if (one.answeredBy === undefined) envelope.#toAgent.set(idKey(one.id), one)
       else envelope.#answered.push(one)
     }
     for (const sessionId of working) envelope.#working.add(sessionId)
@@ -66,7 +66,7 @@ export class Envelope {
 
   get stored(): StoredEnvelope {
     const awaited = this.toAgent.filter(({ method }) => AWAITED_METHODS.has(method))
-    const toAgent = awaited.map(one => ({ ...one, params: { sessionId: sessionOf(one.params) } }))
+    const toAgent = awaited.map(one => ({ ...one, params: { sessionId: readSessionId(one.params) } }))
     const notes = [...this.#notes].map(([sessionId, note]) => {
       if (!isRecord(note)) return [sessionId, note]
       const { server, ...others } = note
@@ -146,10 +146,10 @@ export class Envelope {
   sent(frame: Buffer): void {
     for (const one of framesIn(frame).frames) {
       const { id, method, params } = one
-      if (typeof method !== 'string') this.#toWindow.delete(keyOf(id))
+      if (typeof method !== 'string') this.#toWindow.delete(idKey(id))
       else if (isId(id)) {
         if (typeof id === 'number') this.lastId = Math.max(this.lastId, id)
-        this.#toAgent.set(keyOf(id), { id, method, params })
+        this.#toAgent.set(idKey(id), { id, method, params })
         if (AWAITED_METHODS.has(method)) this.#changes++
       }
     }
@@ -177,12 +177,12 @@ export class Envelope {
 
   #received({ id, method, params, result }: Frame, number: number): boolean {
     if (typeof method === 'string') {
-      if (isId(id)) this.#toWindow.set(keyOf(id), { id, method, params })
+      if (isId(id)) this.#toWindow.set(idKey(id), { id, method, params })
       return true
     }
-    const request = this.#toAgent.get(keyOf(id))
+    const request = this.#toAgent.get(idKey(id))
     if (!request) return false
-    this.#toAgent.delete(keyOf(id))
+    this.#toAgent.delete(idKey(id))
     this.#changes++
     if (result !== undefined) this.#noteResult(request, result)
     if (request.method !== 'session/prompt') return false
@@ -192,7 +192,7 @@ export class Envelope {
 
   #noteState({ method, params }: Frame): void {
     const update = (params as { update?: { sessionUpdate?: unknown; state?: unknown } } | undefined)?.update
-    const sessionId = sessionOf(params)
+    const sessionId = readSessionId(params)
     if (method !== 'session/update' || update?.sessionUpdate !== 'state_update' || sessionId === undefined)
       return
     this.#changes++
@@ -202,9 +202,9 @@ export class Envelope {
 
   #noteResult({ method, params }: OpenRequest, result: unknown): void {
     if (method === 'initialize') this.initialize = { params, result }
-    if (method === 'session/close' || method === 'session/delete') this.#forget(sessionOf(params))
+    if (method === 'session/close' || method === 'session/delete') this.#forget(readSessionId(params))
     if (!SESSION_METHODS.has(method)) return
-    const sessionId = sessionOf(result) ?? sessionOf(params)
+    const sessionId = readSessionId(result) ?? readSessionId(params)
     if (sessionId === undefined) return
     // a window notes something again once it shows the session
     this.#forgetNote(sessionId)
@@ -265,11 +265,11 @@ function isId(id: unknown): id is string | number {
 }
 
 /** `1` and `'1'` are two ids. */
-function keyOf(id: unknown): string {
+function idKey(id: unknown): string {
   return JSON.stringify(id) ?? ''
 }
 
-function sessionOf(value: unknown): string | undefined {
+function readSessionId(value: unknown): string | undefined {
   const id = (value as { sessionId?: unknown } | null | undefined)?.sessionId
   return typeof id === 'string' ? id : undefined
 }

@@ -120,7 +120,7 @@ export class HostedAgent {
    * to this host. Throws if another host was faster.
    */
   static revive(id: string, journal: string, options: HostedAgentOptions): HostedAgent | undefined {
-    const file = journalOf(id, options)
+    const file = journalPath(id, options)
     renameSync(journal, file)
     try {
       const contents = readJournal(file)
@@ -156,7 +156,7 @@ export class HostedAgent {
     const frames = new StoredFrames(this.#secrets)
     this.#journal = new Journal(
       {
-        ...{ file: journalOf(this.id, options), maxMemory: MAX_MEMORY, maxFile: MAX_FILE },
+        ...{ file: journalPath(this.id, options), maxMemory: MAX_MEMORY, maxFile: MAX_FILE },
         outliving: {
           isOn: () => this.#isOutliving,
           state: () => this.#stored(),
@@ -515,7 +515,7 @@ export class HostedAgent {
   }
 }
 
-function journalOf(id: string, { folder, started }: HostedAgentOptions): string {
+function journalPath(id: string, { folder, started }: HostedAgentOptions): string {
   return path.join(folder, journalName(process.pid, started, id))
 }
 

@@ -248,25 +248,25 @@ export class AgentCatalog extends Owner {
     const { installed, execPath = process.execPath } = this.#options
     return (installed?.agents ?? []).map(agent => ({
       ...installedDefinition(agent, this.#presets, execPath),
-      ...this.#iconOf([agent.id]),
+      ...this.#findIcon([agent.id]),
     }))
   }
 
   #found(): AgentDefinition[] {
     return this.#fromPresets.map(agent => {
       const preset = this.#presets.find(({ id }) => id === agent.id)
-      return { ...agent, ...this.#iconOf(preset?.registryIds ?? []) }
+      return { ...agent, ...this.#findIcon(preset?.registryIds ?? []) }
     })
   }
 
   /** Adds the icon to a well-known agent whose command is in the settings, unless the settings also set an icon. */
   #withBrand(agent: AgentDefinition): AgentDefinition {
     const preset = this.#presets.find(({ id }) => id === agent.id)
-    return preset && agent.icon === preset.icon ? { ...agent, ...this.#iconOf(preset.registryIds) } : agent
+    return preset && agent.icon === preset.icon ? { ...agent, ...this.#findIcon(preset.registryIds) } : agent
   }
 
   /** The registry's icon of an agent, if known. */
-  #iconOf(registryIds: readonly string[]): { icon?: string } {
+  #findIcon(registryIds: readonly string[]): { icon?: string } {
     for (const id of registryIds) {
       const icon = this.#options.icons?.get(id)
       if (icon !== undefined) return { icon }

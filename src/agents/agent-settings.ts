@@ -269,7 +269,7 @@ function readEntry(
     if (!parsed) return { problems }
     const { url, headers, sharesFiles, ...shown } = parsed
     const remote = { url, headers, ...(sharesFiles && { sharesFiles }) }
-    return { agent: { ...definitionOf(id, shown, defaults), remote }, problems }
+    return { agent: { ...toDefinition(id, shown, defaults), remote }, problems }
   }
   const isChange = entry.command === undefined && (defaults !== undefined || isOnlyDefaults(entry))
   const schema = isChange ? agentChange.extend({ command: z.undefined().optional() }) : agentEntry
@@ -277,10 +277,10 @@ function readEntry(
   if (!parsed) return { problems }
   const { command, ...change } = parsed
   if (command === undefined) return { change: withoutAbsent(change), problems }
-  return { agent: definitionOf(id, { ...change, command }, defaults), problems }
+  return { agent: toDefinition(id, { ...change, command }, defaults), problems }
 }
 
-function definitionOf(
+function toDefinition(
   id: string,
   { command = '', ...change }: z.output<typeof agentChange> & { command?: string },
   defaults: { name: string; icon: string } | undefined,

@@ -14,13 +14,13 @@ export function withChanges(
   changes: Readonly<Record<string, string | null>>,
   platform: NodeJS.Platform,
 ): Environment {
-  const left = { ...under }
+  const remaining = { ...under }
   const set: Environment = {}
   for (const [name, value] of Object.entries(changes)) {
-    if (value === null) removeVariable(left, name, platform)
+    if (value === null) removeVariable(remaining, name, platform)
     else set[name] = value
   }
-  return mergeEnvironment(left, set, platform)
+  return mergeEnvironment(remaining, set, platform)
 }
 
 /** VS Code's own settings of the network (`http.*`). */

@@ -68,7 +68,7 @@ export function linkedParts(text: string): LinkedText[] {
   const parts: LinkedText[] = []
   let at = 0
   for (const { 0: found, index } of text.matchAll(candidate)) {
-    const link = linkOf(found, text[index - 1])
+    const link = toLink(found, text[index - 1])
     if (!link) continue
     const start = index + (link.file ? link.file.length - link.text.length : 0)
     if (start > at) parts.push({ text: text.slice(at, start) })
@@ -84,7 +84,7 @@ export function isFile(text: string): boolean {
   return linkedParts(text).some(part => part.file === text)
 }
 
-function linkOf(found: string, before: string | undefined): LinkedText | undefined {
+function toLink(found: string, before: string | undefined): LinkedText | undefined {
   if (/^(?:https?|file):/i.test(found)) {
     const text = found.replace(/[).,;:!?\]}]{1,20}$/, '')
     return /^f/i.test(text) ? { text, file: text } : { text, href: text }

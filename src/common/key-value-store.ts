@@ -38,7 +38,7 @@ export class FolderStore implements KeyValueStore {
   get<T>(key: string): T | undefined {
     const unwritten = this.#unwritten.get(key)
     if (unwritten) return unwritten.value as T
-    const file = this.#fileOf(key)
+    const file = this.#filePath(key)
     try {
       return JSON.parse(readFileSync(file, 'utf8'))
     } catch (error) {
@@ -50,14 +50,14 @@ export class FolderStore implements KeyValueStore {
 
   /** A value that can't be written, as on a full disk, is logged, and written as soon as it can be. */
   set(key: string, value: unknown): void {
-    const file = this.#fileOf(key)
+    const file = this.#filePath(key)
     const isKnown = this.#unwritten.delete(key)
     try {
       if (value === undefined) rmSync(file, { force: true })
       else writeWholeSync(file, JSON.stringify(value))
     } catch (error) {
       if (!isKnown) this.#log.warn(`${file} wasn't written: ${messageOf(error)}`)
-      this.#unwritten.set(key, { value, over: stampOf(file) })
+      this.#unwritten.set(key, { value, over: readStamp(file) })
       this.#timer ??= setTimeout(() => this.#writeAgain(), REWRITE_AFTER_MS)
       this.#timer.unref()
     }
@@ -67,19 +67,19 @@ export class FolderStore implements KeyValueStore {
     this.#timer = undefined
     for (const [key, { value, over }] of [...this.#unwritten]) {
       // another window has written a newer value
-      if (stampOf(this.#fileOf(key)) !== over) this.#unwritten.delete(key)
+      if (readStamp(this.#filePath(key)) !== over) this.#unwritten.delete(key)
       else this.set(key, value)
     }
   }
 
   /** Hashed, because keys contain the session ids of agents, which may have any characters. */
-  #fileOf(key: string): string {
+  #filePath(key: string): string {
     return join(this.#folder, `${createHash('sha256').update(storedId(key)).digest('hex').slice(0, 40)}.json`)
   }
 }
 
 /** `undefined` if there is no file. */
-function stampOf(file: string): string | undefined {
+function readStamp(file: string): string | undefined {
   try {
     return fileStamp(statSync(file))
   } catch {

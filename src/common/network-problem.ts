@@ -50,21 +50,21 @@ const KINDS: Readonly<Record<Kind, readonly string[]>> = {
 
 /** Why a `fetch` of this address failed. */
 export function networkProblem(error: unknown, address: string): RequestProblem {
-  return { ...problemOfError(error, address), detail: causeOf(error, address) }
+  return { ...problemOfError(error, address), detail: describeCauses(error, address) }
 }
 
 function problemOfError(error: unknown, address: string): NetworkProblem {
   // the innermost cause is the most specific
-  const errors = chainOf(error).toReversed()
+  const errors = errorChain(error).toReversed()
   const proxyStatus = errors
     .map(({ message }) => /^Proxy response \((\d+)\)/.exec(message)?.[1])
     .find(Boolean)
   if (proxyStatus === '407') return problemOfStatus(407)
-  if (proxyStatus !== undefined) return problemOf('proxy', address)
+  if (proxyStatus !== undefined) return describeProblem('proxy', address)
   const kinds = errors.flatMap(({ code, name, message }) =>
-    [code, /\bnet::(ERR_\w+)/.exec(message)?.[1], name].map(kindOf),
+    [code, /\bnet::(ERR_\w+)/.exec(message)?.[1], name].map(problemKind),
   )
-  return problemOf(
+  return describeProblem(
     kinds.find(kind => kind !== undefined),
     address,
   )
@@ -100,8 +100,8 @@ function problemOfStatus(status: number): NetworkProblem {
   return { reason: l10n.t('the server responded with status {0}', status), advice }
 }
 
-function causeOf(error: unknown, address: string): string {
-  const causes = chainOf(error).map(({ name, code, message }) =>
+function describeCauses(error: unknown, address: string): string {
+  const causes = errorChain(error).map(({ name, code, message }) =>
     [code ?? name, message].filter(Boolean).join(': '),
   )
   return `${causes.join(' < ') || String(error)} (${withoutSecrets(address)})`
@@ -114,13 +114,13 @@ function withoutSecrets(address: string): string {
   return origin + pathname
 }
 
-/** The network problem that npm's or uv's output mentions, if any; npm also has codes, see {@link kindOf}. */
+/** The network problem that npm's or uv's output mentions, if any; npm also has codes, see {@link problemKind}. */
 export function networkProblemOfOutput(output: string): NetworkProblem | undefined {
-  const npm = kindOf(/\bnpm (?:error|ERR!) code (\w+)/.exec(output)?.[1])
+  const npm = problemKind(/\bnpm (?:error|ERR!) code (\w+)/.exec(output)?.[1])
   const kind = npm ?? UV.find(([pattern]) => pattern.test(output))?.[1]
   if (kind === undefined) return undefined
   const address = /\bhttps?:\/\/[^\s)`'"]+/.exec(output)?.[0]
-  return address === undefined ? undefined : problemOf(kind, address)
+  return address === undefined ? undefined : describeProblem(kind, address)
 }
 
 /** uv has no error codes, so these are messages of its libraries. */
@@ -135,7 +135,7 @@ const UV: ReadonlyArray<[RegExp, Kind]> = [
   [/\bConnection reset\b|\bconnection closed before\b/i, 'interrupted'],
 ]
 
-function problemOf(kind: Kind | undefined, address: string): NetworkProblem {
+function describeProblem(kind: Kind | undefined, address: string): NetworkProblem {
   const server = URL.canParse(address) ? new URL(address).host : ''
   const connection = l10n.t('Check the network connection and the proxy settings.')
   switch (kind) {
@@ -176,13 +176,13 @@ function problemOf(kind: Kind | undefined, address: string): NetworkProblem {
   }
 }
 
-function kindOf(code: string | undefined): Kind | undefined {
+function problemKind(code: string | undefined): Kind | undefined {
   if (code === undefined) return undefined
   return (Object.keys(KINDS) as Kind[]).find(kind => KINDS[kind].includes(code))
 }
 
 /** The error and its causes: only the causes of a `fetch` error describe the failure. */
-function chainOf(error: unknown): NodeJS.ErrnoException[] {
+function errorChain(error: unknown): NodeJS.ErrnoException[] {
   const chain: NodeJS.ErrnoException[] = []
   for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one)
   return chain

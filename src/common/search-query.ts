@@ -46,7 +46,7 @@ export function parseSearch(text: string, now: number): SearchQuery {
       if (filter === 'agents' || filter === 'folders') query[filter].push({ text, whole: closed === '"' })
       else query[filter].push(text)
     } else if (key === 'after' || key === 'before') {
-      const day = dayOf(value.trim(), now)
+      const day = parseDay(value.trim(), now)
       if (day !== undefined) query[key] = day
     } else {
       const folded = fold(phrase === undefined ? all : name === '' ? phrase : `${name}:${phrase}`)
@@ -171,7 +171,7 @@ export const LATIN = /[\u00c0-\u024f\u1e00-\u1eff]+/g
 const DAY = 86_400_000
 
 /** `2026`, `2026-11`, `2026-11-24`, `today`, `yesterday`, or `7d`, `2w`, `3m`, `1y` ago: the start of the day. */
-function dayOf(value: string, now: number): number | undefined {
+function parseDay(value: string, now: number): number | undefined {
   const date = /^(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?$/.exec(value)
   if (date) {
     const [, year, month = '1', day = '1'] = date

@@ -200,18 +200,18 @@ function safeEnd(text: string, from: number, forms: Forms): number {
 }
 
 function compile(values: ReadonlySet<string>): Forms {
-  const forms = [...new Set([...values].flatMap(formsOf))].sort((a, b) => b.length - a.length)
+  const forms = [...new Set([...values].flatMap(encodedForms))].sort((a, b) => b.length - a.length)
   const long = forms.filter(form => form.length >= MIN_LENGTH_IN_WORDS)
   const short = forms.filter(form => form.length < MIN_LENGTH_IN_WORDS)
   // the next character decides whether a short secret is a separate word
   const prefixes = new Set(short)
   for (const form of forms) for (let end = 1; end < form.length; end++) prefixes.add(form.slice(0, end))
-  const [inWords, alone] = [anyOf(long), `(?<!${LETTER})(?:${anyOf(short)})(?!${LETTER})`]
+  const [inWords, alone] = [anyPattern(long), `(?<!${LETTER})(?:${anyPattern(short)})(?!${LETTER})`]
   return {
     pattern: new RegExp(`${inWords}|${alone}`, 'g'),
     long: new RegExp(inWords, 'g'),
     short: new RegExp(alone, 'g'),
-    hasShort: new RegExp(anyOf(short)),
+    hasShort: new RegExp(anyPattern(short)),
     prefixes,
     longest: Math.max(long[0]?.length ?? 0, (short[0]?.length ?? 0) + 1),
   }
@@ -220,11 +220,11 @@ function compile(values: ReadonlySet<string>): Forms {
 /** A letter or digit next to which a short secret is part of a word. */
 const LETTER = '[\\w\u00c0-\u024f]'
 
-function anyOf(forms: readonly string[]): string {
+function anyPattern(forms: readonly string[]): string {
   return forms.length === 0 ? '[]' : forms.map(form => form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')).join('|')
 }
 
-function formsOf(value: string): string[] {
+function encodedForms(value: string): string[] {
   const escaped = inJson(value)
   const forms = [value, escaped, inJson(escaped), inAscii(escaped), inAscii(inJson(escaped)), inGo(escaped)]
   for (const encoded of [uri(value), uri(value).replaceAll('%20', '+'), strictUri(value), looseUri(value)]) {

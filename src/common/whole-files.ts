@@ -28,7 +28,7 @@ export async function writeWhole(
   content: string | Uint8Array | AsyncIterable<string>,
   { isUsers = false, temporary }: WholeFileOptions = {},
 ): Promise<void> {
-  const fresh = temporary ?? (isUsers ? hiddenBeside(file) : `${temporaryOf(file)}.${++writes}`)
+  const fresh = temporary ?? (isUsers ? hiddenBeside(file) : `${temporaryPath(file)}.${++writes}`)
   try {
     if (isUsers) await writeFile(fresh, content, { flag: 'wx', flush: true })
     else await writeTemporary(fresh, content)
@@ -43,7 +43,7 @@ export async function writeWhole(
 export function writeWholeSync(
   file: string,
   content: string | Uint8Array,
-  { temporary = temporaryOf(file) }: Pick<WholeFileOptions, 'temporary'> = {},
+  { temporary = temporaryPath(file) }: Pick<WholeFileOptions, 'temporary'> = {},
 ): void {
   try {
     writeTemporarySync(temporary, content)
@@ -57,7 +57,7 @@ export function writeWholeSync(
 
 /** Creates a file that is complete as soon as it exists. Throws if there is a file with that name. */
 export function createWholeSync(file: string, text: string): void {
-  const temporary = temporaryOf(file)
+  const temporary = temporaryPath(file)
   try {
     // a full disk fails here, before there is a file with that name
     writeTemporarySync(temporary, text)
@@ -73,7 +73,7 @@ export function createWholeSync(file: string, text: string): void {
   }
 }
 
-function temporaryOf(file: string): string {
+function temporaryPath(file: string): string {
   return `${file}.${process.pid}`
 }
 

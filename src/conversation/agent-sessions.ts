@@ -304,7 +304,7 @@ export class AgentSessions implements Disposable {
       return Promise.resolve(cancelled)
     }
     const askElsewhere = async () => {
-      const place = this.#placeOf(request)
+      const place = this.#findPlace(request)
       if (!place) {
         this.#refused(request)
         return undefined
@@ -312,7 +312,7 @@ export class AgentSessions implements Disposable {
       this.#log.info(`Session ${sessionId}, which isn't known, asks in session ${place.session.sessionId}.`)
       return ask(place.session, askedIn(place, request) as Request)
     }
-    if (this.#creating === 0 || this.#placeOf(request)?.hasToolCall) return askElsewhere()
+    if (this.#creating === 0 || this.#findPlace(request)?.hasToolCall) return askElsewhere()
     return new Promise(resolve => {
       const asking: AskingEarly = {
         sessionId,
@@ -326,7 +326,7 @@ export class AgentSessions implements Disposable {
   }
 
   /** Where to show a request of an unknown session: where its tool call runs, or in the only session that is in a turn. */
-  #placeOf(request: AgentRequest): Place | undefined {
+  #findPlace(request: AgentRequest): Place | undefined {
     const toolCallId = toolCallIdOf(request)
     const all = [...this.#sessions.values()].filter(({ phase, isHidden }) => phase === 'ready' && !isHidden)
     const running = all.flatMap(session => {

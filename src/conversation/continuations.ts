@@ -63,9 +63,9 @@ export function unknownPart({ entries }: Conversation, key: string): UnknownPart
  * the notice that says so.
  */
 export function entriesToTell(entries: readonly Entry[], key?: string): Entry[] {
-  const left = entries.flatMap(entry => continuedIn(entry) ?? [])
-  if (left.at(-1)?.max === 0) return []
-  const again = new Set(left.map(({ without }) => without))
+  const targets = entries.flatMap(entry => continuedIn(entry) ?? [])
+  if (targets.at(-1)?.max === 0) return []
+  const again = new Set(targets.map(({ without }) => without))
   const before = entries.slice(0, -1)
   const missing = before.slice(knownUntil(before, key)).filter(({ turn }) => !again.has(turn))
   return missing.some(({ kind }) => kind === 'message' || kind === 'tool_call') ? missing : []

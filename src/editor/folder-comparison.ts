@@ -40,7 +40,7 @@ export async function compareFolders(
   folders: Iterable<string>,
   rules: PathRules = new PathRules(),
 ): Promise<FolderComparison> {
-  const known = [...new Set(folders)].map(async one => [rules.key(one), await existingOf(one)] as const)
+  const known = [...new Set(folders)].map(async one => [rules.key(one), await nearestExisting(one)] as const)
   const real = new Map(await Promise.all(known))
   return new FolderComparison(rules, folder => real.get(rules.key(folder)) ?? folder)
 }
@@ -55,13 +55,13 @@ export async function insideCheck(
 }
 
 /** The real path, with the end of the path that doesn't exist as it is. */
-async function existingOf(at: string): Promise<string> {
+async function nearestExisting(at: string): Promise<string> {
   const rules = new PathRules()
   if (!rules.isAbsolute(at)) return at
   const real = await realpath(at).catch(() => undefined)
   const parent = rules.dirname(at)
   if (real !== undefined || parent === at) return real ?? at
-  return rules.join(await existingOf(parent), rules.basename(at))
+  return rules.join(await nearestExisting(parent), rules.basename(at))
 }
 
 /** The real path, or the same if there is none. */
@@ -102,7 +102,7 @@ export class RealFolders extends Owner {
   async refresh(folders: readonly string[]): Promise<void> {
     let changed = false
     for (const folder of folders) {
-      const real = await existingOf(folder)
+      const real = await nearestExisting(folder)
       if (real !== (this.#known.get(folder) ?? folder)) changed = true
       this.#known.set(folder, real)
     }

@@ -11,7 +11,7 @@ const MAX_NAME = 256
  */
 export async function branchOf(folder: string): Promise<string | undefined> {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
-    const head = await headOf(path.join(at, '.git'))
+    const head = await readHead(path.join(at, '.git'))
     if (head !== undefined) {
       const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1]
       if (branch !== undefined) return branch.slice(0, MAX_NAME)
@@ -22,7 +22,7 @@ export async function branchOf(folder: string): Promise<string | undefined> {
 }
 
 /** `git`: the repository's folder, or in a worktree or submodule a file with its path. */
-async function headOf(git: string): Promise<string | undefined> {
+async function readHead(git: string): Promise<string | undefined> {
   const direct = await firstLine(path.join(git, 'HEAD'))
   if (direct !== undefined) return direct
   const elsewhere = /^gitdir: (.+)$/.exec((await firstLine(git)) ?? '')?.[1]

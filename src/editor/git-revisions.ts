@@ -36,7 +36,7 @@ export function findCommits(folders: readonly string[], start: string): Promise<
     const objects = await run(top, ['rev-parse', `--disambiguate=${start}`])
     if (objects === '') return []
     const commits = await run(top, ['log', '-z', '--no-walk=unsorted', '--stdin', COMMIT_FORMAT], objects)
-    return commitsOf(commits).filter(({ ref }) => ref.startsWith(start))
+    return parseCommits(commits).filter(({ ref }) => ref.startsWith(start))
   })
 }
 
@@ -75,9 +75,9 @@ async function revisionsIn(top: string): Promise<Revision[]> {
       'refs/heads/master',
     ]),
   ])
-  const commits = commitsOf(log)
-  const branches = branchesOf(heads)
-  const usual = branchesOf(defaults)
+  const commits = parseCommits(log)
+  const branches = parseBranches(heads)
+  const usual = parseBranches(defaults)
   const main = usual.find(({ target }) => target) ?? usual[0]
   const [newest] = commits
   const head = newest && {
@@ -93,7 +93,7 @@ async function revisionsIn(top: string): Promise<Revision[]> {
   return [...compared, ...commits]
 }
 
-function commitsOf(log: string): Revision[] {
+function parseCommits(log: string): Revision[] {
   return log.split('\0').flatMap(line => {
     const [ref = '', short = '', name] = line.split('\x1f')
     return name === undefined
@@ -102,7 +102,7 @@ function commitsOf(log: string): Revision[] {
   })
 }
 
-function branchesOf(list: string) {
+function parseBranches(list: string) {
   return list.split('\n').flatMap(line => {
     const [mark, ref = '', name = '', target] = line.split('\x1f')
     if (target === undefined) return []

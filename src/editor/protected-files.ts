@@ -101,7 +101,7 @@ export class ProtectedFiles {
 
   /** The Git hooks folders of roots whose repository configures one. Never rejects. */
   async hookFolders(roots: readonly string[]): Promise<string[]> {
-    const hooks = await Promise.all(roots.map(root => this.#hooksOf(root)))
+    const hooks = await Promise.all(roots.map(root => this.#findHooks(root)))
     return hooks.filter(folder => folder !== undefined)
   }
 
@@ -122,7 +122,7 @@ export class ProtectedFiles {
     return names.length === 1 || (names.length === 3 && names[0] === 'profiles')
   }
 
-  #hooksOf(root: string): Promise<string | undefined> {
+  #findHooks(root: string): Promise<string | undefined> {
     const known = this.#hooks.get(root)
     if (known && performance.now() - known.at < HOOKS_KNOWN_MS) return known.folder
     const folder = this.#readHooks(root)

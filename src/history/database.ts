@@ -107,11 +107,11 @@ function isUnwritable(error: unknown): boolean {
 /** `undefined` if the file can't be read, either. */
 function openForReading(options: DatabaseOptions): OpenedDatabase | undefined {
   const { file } = options
-  if (sizeOf(file) === 0) return undefined
+  if (fileSize(file) === 0) return undefined
   const ways = [
     // The log can't be created. Without one, everything is in the file, and nobody writes it.
     () =>
-      sizeOf(`${file}-wal`) === 0 ? openReader(options, `${pathToFileURL(file)}?immutable=1`) : undefined,
+      fileSize(`${file}-wal`) === 0 ? openReader(options, `${pathToFileURL(file)}?immutable=1`) : undefined,
     // the log can't be read without another file, or the file is of an earlier version
     () => openCopy(options),
     // For a file that is too large to copy, which can be read if other windows have its log open or a crash left the log complete.
@@ -131,7 +131,7 @@ function openForReading(options: DatabaseOptions): OpenedDatabase | undefined {
 function openReader({ sqlite, migrations }: DatabaseOptions, location: string): OpenedDatabase | undefined {
   const db = new sqlite.DatabaseSync(location, { readOnly: true })
   try {
-    if (versionOf(db) === migrations.length) return { db, close: () => db.close() }
+    if (schemaVersion(db) === migrations.length) return { db, close: () => db.close() }
   } catch {}
   db.close()
   return undefined
@@ -140,7 +140,7 @@ function openReader({ sqlite, migrations }: DatabaseOptions, location: string): 
 /** In the folder for temporary files, which may be on another disk. */
 function openCopy(options: DatabaseOptions): OpenedDatabase | undefined {
   const { file } = options
-  if (sizeOf(file) + sizeOf(`${file}-wal`) > MAX_REWRITE_BYTES) return undefined
+  if (fileSize(file) + fileSize(`${file}-wal`) > MAX_REWRITE_BYTES) return undefined
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-read-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
@@ -158,7 +158,7 @@ function openCopy(options: DatabaseOptions): OpenedDatabase | undefined {
   }
 }
 
-function sizeOf(file: string): number {
+function fileSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
@@ -237,7 +237,7 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
   const db = new sqlite.DatabaseSync(file)
   try {
     db.exec(`PRAGMA busy_timeout = ${DATABASE_BUSY_MS}`)
-    const version = versionOf(db)
+    const version = schemaVersion(db)
     // before anything is changed, including the header
     if (version > migrations.length) throw new NewerDatabaseError(`The database has version ${version}.`)
     if (check) {
@@ -262,7 +262,7 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
 function migrate(db: DatabaseSync, migrations: readonly string[]): void {
   db.exec('BEGIN IMMEDIATE')
   try {
-    const version = versionOf(db)
+    const version = schemaVersion(db)
     if (version > migrations.length) throw new NewerDatabaseError(`The database has version ${version}.`)
     for (const migration of migrations.slice(version)) db.exec(migration)
     db.exec(`PRAGMA user_version = ${migrations.length}; COMMIT;`)
@@ -318,7 +318,7 @@ export function emptyLog(db: DatabaseSync): boolean {
   }
 }
 
-function versionOf(db: DatabaseSync): number {
+function schemaVersion(db: DatabaseSync): number {
   return pragma(db, 'user_version')
 }
 

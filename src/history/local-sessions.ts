@@ -295,7 +295,7 @@ export class LocalSessions implements Disposable {
     seenClock?.look()
     if (!seenClock || this.#isPruned) return
     this.#isPruned = true
-    const isOld = (day: string) => seenClock.ageOf(endOf(day)) > MAX_USAGE_DAYS * DAY_MS
+    const isOld = (day: string) => seenClock.ageOf(endOfDay(day)) > MAX_USAGE_DAYS * DAY_MS
     this.#write('prune', store => store.pruneUsage(isOld))
   }
 
@@ -439,7 +439,7 @@ function titled(title: string | undefined): { title?: string } {
 }
 
 /** The time at which a local day ends. */
-function endOf(day: string): number {
+function endOfDay(day: string): number {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
   return new Date(year, month - 1, date + 1).getTime()
 }

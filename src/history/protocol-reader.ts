@@ -141,7 +141,7 @@ export class ProtocolReader {
     this.skipped.entries += Math.max(surplus, missing)
     if (entries.length === 0) return undefined
     const head = readHead(JSON.stringify(header.head ?? {})) as SavedConversation['head']
-    return { session: this.#sessionOf(header), conversation: { entries, terminals, head }, size }
+    return { session: this.#toSession(header), conversation: { entries, terminals, head }, size }
   }
 
   #begin(params: unknown, size: number): void {
@@ -175,7 +175,7 @@ export class ProtocolReader {
       else this.skipped.lines += 1
       return
     }
-    const meta = metaOf(message)
+    const meta = readMeta(message)
     // plans and the normal ends of turns are for other readers
     if (!meta) return
     const position = meta.entry
@@ -208,7 +208,7 @@ export class ProtocolReader {
     if (entry) reading.entries.push(entry)
   }
 
-  #sessionOf({ agent, createdAt, updatedAt, ...known }: z.output<typeof header>): ExportedSession {
+  #toSession({ agent, createdAt, updatedAt, ...known }: z.output<typeof header>): ExportedSession {
     const { sessionId, cwd, additionalDirectories, title, givenTitle, formerTitles, archived, pinned } = known
     const updated = Math.min(updatedAt ?? this.#now, this.#now)
     return {
@@ -237,7 +237,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-function metaOf(message: Json): Json | undefined {
+function readMeta(message: Json): Json | undefined {
   const holder = metaHolderOf(message)
   const meta = isRecord(holder?._meta) ? holder._meta.parley : undefined
   return isRecord(meta) ? meta : undefined
@@ -246,7 +246,7 @@ function metaOf(message: Json): Json | undefined {
 /** `undefined` if the entry is damaged. */
 function entryOf(messages: readonly Json[], position: number): Entry | undefined {
   const first = messages[0]!
-  const { fields, without } = metaOf(first) ?? {}
+  const { fields, without } = readMeta(first) ?? {}
   const id = `e${position}`
   const params = isRecord(first.params) ? first.params : {}
   const whole = isRecord(params.entry) ? params.entry : undefined

@@ -54,13 +54,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Copies the rows of these tables from a damaged file into a database that has the tables, and in which a transaction is open. */
 export function salvageRows(damaged: string, db: DatabaseSync, tables: SalvagedTables): void {
-  const targets = Object.entries(tables).map(([name, isRow]) => tableOf(db, name, isRow))
+  const targets = Object.entries(tables).map(([name, isRow]) => readTable(db, name, isRow))
   const pages = new Pages(damaged)
   try {
     for (let number = 1; number <= pages.count; number++)
       for (const { rowId, values } of recordsIn(pages, number)) {
         for (const table of targets) {
-          const row = rowOf(table, values, rowId)
+          const row = readRow(table, values, rowId)
           if (!row || !table.isRow(row)) continue
           table.insert(row, rowId)
           break
@@ -71,7 +71,7 @@ export function salvageRows(damaged: string, db: DatabaseSync, tables: SalvagedT
   }
 }
 
-function tableOf(db: DatabaseSync, name: string, isRow: Table['isRow']): Table {
+function readTable(db: DatabaseSync, name: string, isRow: Table['isRow']): Table {
   const listed = db.prepare(`PRAGMA table_list(${name})`).get()
   const hasRowIds = listed?.wr !== 1
   const all = db.prepare(`PRAGMA table_info(${name})`).all()
@@ -101,7 +101,7 @@ function tableOf(db: DatabaseSync, name: string, isRow: Table['isRow']): Table {
 }
 
 /** `undefined` if the record can't be one of the table. */
-function rowOf(
+function readRow(
   table: Table,
   values: StoredRecord['values'],
   rowId: number | undefined,
@@ -169,7 +169,7 @@ function readRecord(payload: Buffer): StoredRecord['values'] | undefined {
   if (at !== header.value) return undefined
   const values: StoredRecord['values'] = []
   for (const type of types) {
-    const bytes = bytesOf(type)
+    const bytes = storedBytes(type)
     if (bytes === undefined || at + bytes > payload.length) return undefined
     values.push(readValue(payload, at, type, bytes))
     at += bytes
@@ -180,7 +180,7 @@ function readRecord(payload: Buffer): StoredRecord['values'] | undefined {
 const INTEGER_BYTES = [0, 1, 2, 3, 4, 6, 8]
 
 /** `undefined` for types that no column of ours has. */
-function bytesOf(type: number): number | undefined {
+function storedBytes(type: number): number | undefined {
   if (type <= 6) return INTEGER_BYTES[type]
   if (type === 7) return 8
   if (type === 8 || type === 9) return 0

@@ -24,7 +24,7 @@ const turnSummary = z.looseObject({
 /** The schema of each kind, made on first use. */
 const schemas = new Map<string, z.ZodType>()
 
-function schemaOf(kind: unknown): z.ZodType | undefined {
+function findSchema(kind: unknown): z.ZodType | undefined {
   const known = entryKindOf(kind)
   if (!known) return undefined
   const schema = schemas.get(known.kind) ?? z.looseObject({ ...base, ...known.schema() })
@@ -57,7 +57,7 @@ export function valueJson(value: object): string | undefined {
 export function readEntry(json: string, position: number, isOneOfFew = false): Entry {
   const value = parsed(json)
   const kind = typeof value === 'object' && value !== null ? Reflect.get(value, 'kind') : undefined
-  const schema = schemaOf(kind)
+  const schema = findSchema(kind)
   if (schema?.safeParse(value, { jitless: isOneOfFew }).success) {
     const entry = value as Entry
     // the rest of the entry can be shown without a damaged summary

@@ -204,7 +204,7 @@ class SourceReader {
         l10n.t('expected an object with a "command" or a "url", found {0}', jsonKind(raw)),
       )
     }
-    const type = this.#typeOf(path, raw)
+    const type = this.#serverType(path, raw)
     if (type === undefined) return undefined
     for (const key of Object.keys(raw)) {
       if (key === 'type' || ofOthers.has(key) || (type === 'stdio' ? stdioKeys : remoteKeys).includes(key))
@@ -250,7 +250,7 @@ class SourceReader {
     return entry && { ...base, type, ...entry, url: entry.url.trim() }
   }
 
-  #typeOf(path: Path, raw: Record<string, unknown>): 'stdio' | 'http' | 'sse' | undefined {
+  #serverType(path: Path, raw: Record<string, unknown>): 'stdio' | 'http' | 'sse' | undefined {
     if (raw.type === undefined) {
       if (raw.command !== undefined && raw.url !== undefined) {
         return this.#problem(

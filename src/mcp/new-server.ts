@@ -87,10 +87,10 @@ function nameOfHost(host: string): string {
 
 /** `npx -y @scope/server-files@1` → `files` */
 function nameOfCommand(command: string, args: readonly string[]): string {
-  const baseOf = (path: string) => path.replace(/^.*[\\/]/, '')
-  const isRunner = /^(?:npx|bunx|uvx|pnpx|node|python3?|deno|bun)(?:\.\w+)?$/.test(baseOf(command))
+  const lastName = (path: string) => path.replace(/^.*[\\/]/, '')
+  const isRunner = /^(?:npx|bunx|uvx|pnpx|node|python3?|deno|bun)(?:\.\w+)?$/.test(lastName(command))
   const subject = (isRunner && args.find(arg => !arg.startsWith('-'))) || command
-  const name = baseOf(subject)
+  const name = lastName(subject)
     .replace(/(?<=.)@.*$/, '')
     .replace(/\.(?:exe|cmd|[mc]?[jt]s|py)$/, '')
     .replace(/^(?:mcp-server|server|mcp)[-_]/, '')
@@ -118,19 +118,19 @@ export function removeFromText(text: string, name: string): string {
     node && (length > 1 || ['command', 'url'].some(key => findNodeAtLocation(node, [key])))
   return paths.reduce(
     (json, path) =>
-      isEntry(findNodeAtLocation(treeOf(json), path), path) ? withEntry(json, path, undefined) : json,
+      isEntry(findNodeAtLocation(parse(json), path), path) ? withEntry(json, path, undefined) : json,
     text,
   )
 }
 
 function withEntry(text: string, path: string[], value: unknown): string {
-  treeOf(text)
+  parse(text)
   const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '
   const formattingOptions = { insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol: '\n' }
   return applyEdits(text, modify(text, path, value, { formattingOptions }))
 }
 
-function treeOf(text: string): Node {
+function parse(text: string): Node {
   if (hasTooManyTokens(text)) throw new Error(l10n.t('The file has too many entries.'))
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true })

@@ -48,7 +48,7 @@ export class AgentClients {
       mcpMessage: (...request) => mcpMessage(agentId, ...request),
       // a subagent works in the session that started it
       ...servicesClient((sessionId, signal) =>
-        this.#servicesOf(agentId, () => sessions()?.of(sessionId)?.sessionId ?? sessionId, signal),
+        this.#waitForServices(agentId, () => sessions()?.of(sessionId)?.sessionId ?? sessionId, signal),
       ),
       requestPermission: (request, signal) =>
         sessions()?.requestPermission(request, signal) ?? Promise.resolve({ type: 'cancelled' }),
@@ -61,7 +61,7 @@ export class AgentClients {
   }
 
   /** Waits for a session that is being opened; `undefined` if it isn't opened. */
-  async #servicesOf(
+  async #waitForServices(
     agentId: string,
     sessionId: () => string,
     signal?: AbortSignal,

@@ -62,10 +62,10 @@ export class AnsweredPermissions extends Owner {
 
   /** Whether a rule allowed the command during this turn. */
   ruleAllowed(command: string, args: readonly string[]): boolean {
-    return this.#commandsOf({ command, args }).some(line => this.#commands.has(line))
+    return this.#readCommands({ command, args }).some(line => this.#commands.has(line))
   }
 
-  #commandsOf(rawInput: unknown): string[] {
+  #readCommands(rawInput: unknown): string[] {
     return commandsOfInput(rawInput, this.#rules.platform === 'win32' ? windowsScriptOf : undefined).commands
   }
 
@@ -76,10 +76,10 @@ export class AnsweredPermissions extends Owner {
     if (outcome?.type !== 'selected') return
     const kind = options.find(({ optionId }) => optionId === outcome.optionId)?.kind
     if (!kind?.startsWith('allow')) return
-    const tool = this.#toolOf(entry)
+    const tool = this.#findToolCall(entry)
     if (rule) {
       if (entry.command) this.#commands.add(entry.command.command)
-      for (const command of this.#commandsOf(tool?.rawInput)) this.#commands.add(command)
+      for (const command of this.#readCommands(tool?.rawInput)) this.#commands.add(command)
       return
     }
     for (const content of tool?.content ?? []) {
@@ -101,7 +101,7 @@ export class AnsweredPermissions extends Owner {
     }
   }
 
-  #toolOf({ toolCallId, within }: PermissionEntry): ToolCallEntry | undefined {
+  #findToolCall({ toolCallId, within }: PermissionEntry): ToolCallEntry | undefined {
     if (toolCallId === undefined) return undefined
     const { entries } = this.#session.state
     for (let at = entries.length - 1; at >= Math.max(0, entries.length - MAX_BACK); at--) {

@@ -68,7 +68,7 @@ function describe({ turns, of, isPart }: LatestTurns, agentName: string, knows: 
  */
 function partFor(continuing: Continuing, earlier?: string): LatestTurns {
   const { from, max } = continuing
-  return latestTurns(missingIn(continuing, earlier), conversationInfo(from), limitOf(max))
+  return latestTurns(missingIn(continuing, earlier), conversationInfo(from), boundedLimit(max))
 }
 
 /** The latest turns that the next session doesn't get, up to the length limit of those that it gets; `undefined` if it gets all. */
@@ -77,19 +77,22 @@ export function omittedTurns(continuing: Continuing, earlier?: string): string |
   if (first === 0) return undefined
   const { entries, terminals } = missingIn(continuing, earlier)
   const { from, max } = continuing
-  return latestTurns({ terminals, entries: entries.slice(0, first) }, conversationInfo(from), limitOf(max))
-    .text
+  return latestTurns(
+    { terminals, entries: entries.slice(0, first) },
+    conversationInfo(from),
+    boundedLimit(max),
+  ).text
 }
 
 function missingIn(continuing: Continuing, earlier: string | undefined) {
   const { entries, terminals, turn } = continuing.from.session.state
-  const left = { kind: 'notice', id: '', turn, severity: 'info', title: '' } as const
-  const all = [...entries, { ...left, continues: { ...continuedFrom(continuing), turn } }]
+  const notice = { kind: 'notice', id: '', turn, severity: 'info', title: '' } as const
+  const all = [...entries, { ...notice, continues: { ...continuedFrom(continuing), turn } }]
   return { terminals, entries: entriesToTell(all, earlier) }
 }
 
 /** The stored limit may have any value. */
-function limitOf(max = MAX_CONVERSATION_CONTEXT): number {
+function boundedLimit(max = MAX_CONVERSATION_CONTEXT): number {
   return Math.min(max, MAX_CONVERSATION_CONTEXT)
 }
 
@@ -109,7 +112,11 @@ export function contextToTell(open: OpenSession): ContentBlock | undefined {
   if (!part) return undefined
   const { agentName, summary, max } = part.continued
   const about = { ...conversationInfo(open), agentName, ...(summary !== undefined && { summary }) }
-  const { text } = latestTurns({ entries: part.entries, terminals: state.terminals }, about, limitOf(max))
+  const { text } = latestTurns(
+    { entries: part.entries, terminals: state.terminals },
+    about,
+    boundedLimit(max),
+  )
   const uri = `${CONVERSATION_URI}${encodeURIComponent(fileNameOfTitle(about.title))}.md`
   return session.agent.capabilities.prompt.embeddedContext
     ? { type: 'resource', uri, mimeType: 'text/markdown', text, agentOnly: true }

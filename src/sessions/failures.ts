@@ -160,10 +160,10 @@ export function methodsIn(failure: AgentStartFailure): readonly AuthMethod[] {
 }
 
 export function messageAndDetail(error: unknown): { message: string; detail?: string } {
-  return { message: messageOf(error), detail: detailOf(error) }
+  return { message: messageOf(error), detail: failureDetail(error) }
 }
 
-function detailOf(error: unknown): string | undefined {
+function failureDetail(error: unknown): string | undefined {
   if (error instanceof AgentRequestError) return error.detail
   if (!(error instanceof AgentStartError)) return undefined
   return error.failure.kind === 'initialize-error' ? error.failure.error.detail : undefined

@@ -43,7 +43,7 @@ export async function askInHiddenSession(
   try {
     const outcome = await raceAbort(session.prompt([{ type: 'text', text }]), signal)
     throwFailure(outcome)
-    return answerOf(session)
+    return lastAnswerText(session)
   } finally {
     refusing.dispose()
     meter.dispose()
@@ -72,7 +72,7 @@ function throwFailure(outcome: TurnOutcome): void {
   throw new AgentRequestError('session/prompt', kind, error)
 }
 
-function answerOf({ state }: Session): string {
+function lastAnswerText({ state }: Session): string {
   const answer = lastAnswer(state)
   const message = answer && wholeMessage(state.entries, state.index.get(answer.id) ?? -1)
   return message ? messageText(message).trim() : ''

@@ -47,9 +47,9 @@ export class PromptSender {
   /** Queues a prompt for the conversation with this key. */
   enqueue(key: string, prompt: StoredPrompt, options?: Pick<EnqueueOptions, 'composer' | 'joins'>): void {
     const { opener } = this.#options
-    const queue = this.#queueOf(key)
+    const queue = this.#findQueue(key)
     const { agentId } = opener
-    queue.enqueue(prompt, queued => this.#contentOf(queue, queued), {
+    queue.enqueue(prompt, queued => this.#prepareContent(queue, queued), {
       ...(queue === this.queue && agentId !== undefined && { agentId }),
       ...options,
     })
@@ -57,12 +57,12 @@ export class PromptSender {
 
   /** The composer with this key has returned prompts in its draft. */
   movedToComposer(key: string, ids: readonly string[], draft: Draft<Attachment>): void {
-    this.#queueOf(key).movedToComposer(ids, draft)
+    this.#findQueue(key).movedToComposer(ids, draft)
   }
 
   /** A prompt that isn't sent, or was removed from the queue, goes to the composer with this key. */
   giveBack(key: string, prompt: StoredPrompt, reason?: string): void {
-    this.#queueOf(key).addReturned([prompt], reason)
+    this.#findQueue(key).addReturned([prompt], reason)
   }
 
   /** Whether prompts wait for the session that is being opened. */
@@ -89,14 +89,14 @@ export class PromptSender {
   }
 
   /** A page may still use the key from before its session was started. */
-  #queueOf(key: string): PromptQueue {
+  #findQueue(key: string): PromptQueue {
     const { queues, displayed } = this.#options
     return queues.of(key === displayed.keyBefore ? displayed.key : key)
   }
 
-  async #contentOf(queue: PromptQueue, prompt: Prompt): Promise<ContentBlock[]> {
+  async #prepareContent(queue: PromptQueue, prompt: Prompt): Promise<ContentBlock[]> {
     const { queues, runner, signIn, failures } = this.#options
-    const open = await this.#sessionOf(queue, prompt)
+    const open = await this.#waitForSession(queue, prompt)
     const { agentId, session } = open
     if (prompt.agentId !== undefined && prompt.agentId !== agentId)
       throw new Error(notFor(runner(prompt.agentId).name))
@@ -110,7 +110,7 @@ export class PromptSender {
   }
 
   /** The session of a queue, once it is ready. Another session may be displayed by then. */
-  async #sessionOf(queue: PromptQueue, prompt: Prompt): Promise<OpenSession> {
+  async #waitForSession(queue: PromptQueue, prompt: Prompt): Promise<OpenSession> {
     const { opener, displayed, manager, trusted } = this.#options
     if (this.queue === queue) {
       if (!this.#opensSession) await this.#ensureSession()

@@ -46,7 +46,7 @@ export function promptsBefore(
     const entry = entries[i]
     if (!entry || !isWrittenPrompt(entry)) continue
     prompts.unshift(entry.blocks)
-    length += lengthOf(entry.blocks)
+    length += contentLength(entry.blocks)
     if (prompts.length >= MAX_PROMPTS || length >= MAX_LENGTH) return { prompts, from: i }
   }
   return { prompts, from: 0 }
@@ -68,7 +68,7 @@ export function turnAnswer({ entries }: Pick<SessionState, 'entries'>, turn: num
   return parts.filter(text => text.trim() !== '').join('\n\n')
 }
 
-function lengthOf(blocks: readonly ContentBlock[]): number {
+function contentLength(blocks: readonly ContentBlock[]): number {
   let length = 0
   for (const block of blocks) {
     if (block.type === 'text') length += block.text.length

@@ -164,7 +164,7 @@ function describe(
     : about === undefined || about === request.title
       ? request.title
       : `${request.title} ${about}`.trim()
-  const changes = tool ? diffsOf(tool) : []
+  const changes = tool ? listDiffs(tool) : []
   const whole = shown(
     command === undefined ? withChanges(relativeTo(session.setup, text), changes, session.setup) : text,
   )
@@ -181,7 +181,7 @@ interface Diff extends FileChange {
   patch?: string
 }
 
-function diffsOf({ content }: ToolCallEntry): Diff[] {
+function listDiffs({ content }: ToolCallEntry): Diff[] {
   return content.flatMap(part =>
     part.type === 'diff'
       ? part.changes.map(change => ({ ...change, ...(part.patch && { patch: part.patch.text }) }))

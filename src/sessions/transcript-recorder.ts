@@ -83,7 +83,7 @@ export class TranscriptRecorder extends Owner {
         if (this.#hosted) this.#unwrittenAfter ??= this.#hosted.arrived - 1
         // the status says when a load is over
         if (session.phase === 'loading') return
-        const delay = Math.min(...changes.map(change => this.#delayOf(change)))
+        const delay = Math.min(...changes.map(change => this.#writeDelay(change)))
         if (delay < 0 && !this.#replace) this.flush()
         else {
           // the disk may be full for long, and the agent gets this right after
@@ -218,7 +218,7 @@ export class TranscriptRecorder extends Owner {
   }
 
   /** How long a change may wait to be written, in milliseconds; below 0: not even until the current work is done. */
-  #delayOf(change: Change): number {
+  #writeDelay(change: Change): number {
     const { state } = this.#session
     if (change.type === 'reset') this.#stages.clear()
     if (isGrowth(change)) return APPEND_EVERY_MS

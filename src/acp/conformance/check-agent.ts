@@ -114,7 +114,7 @@ async function checkVersion(
           : results.length > 0 && !run.initialized && !WITHOUT_SESSION.has(check.id)
             ? l10n.t("The agent couldn't be initialized.")
             : undefined
-    const outcome = why === undefined ? await outcomeOf(check, run, secrets) : notChecked(why)
+    const outcome = why === undefined ? await runCheck(check, run, secrets) : notChecked(why)
     signal.throwIfAborted()
     const { id, group } = check
     results.push({
@@ -122,7 +122,7 @@ async function checkVersion(
       group,
       title: check.title(),
       rule: check.rule(),
-      section: sectionOf(check, run.version),
+      section: sectionUrl(check, run.version),
       ...outcome,
     })
   }
@@ -133,7 +133,7 @@ type CheckOutcome = Pick<CheckResult, 'status' | 'detail' | 'traffic'>
 
 const notChecked = (detail: string): CheckOutcome => ({ status: 'notChecked', detail })
 
-async function outcomeOf(
+async function runCheck(
   check: ConformanceCheck,
   run: ConformanceRun,
   secrets: SecretRegistry,
@@ -150,7 +150,7 @@ async function outcomeOf(
     const frames = run.processes.flatMap(process => process.frames.slice(seen.get(process) ?? 0))
     const lines = frames.slice(-MAX_TRAFFIC).map(frame => shownFrame(frame, secrets))
     const last = run.processes.at(-1)
-    const stderr = error instanceof CheckFailed ? '' : stderrOf(last, secrets)
+    const stderr = error instanceof CheckFailed ? '' : stderrLine(last, secrets)
     // an agent that doesn't answer may not answer anything anymore
     if (error instanceof NoAnswerError) await run.stop()
     return { status: 'failed', detail: [detail, stderr].filter(Boolean).join('\n'), traffic: lines }
@@ -158,7 +158,7 @@ async function outcomeOf(
 }
 
 /** The end of what the agent wrote to stderr. */
-function stderrOf(agent: AgentUnderTest | undefined, secrets: SecretRegistry): string {
+function stderrLine(agent: AgentUnderTest | undefined, secrets: SecretRegistry): string {
   const tail = clean(agent?.stderrTail.slice(-1000) ?? '', secrets)
   return tail === '' ? '' : l10n.t('stderr: {0}', tail)
 }
@@ -178,7 +178,7 @@ const SPECIFICATION = {
   2: 'https://agentclientprotocol.com/protocol/v2/draft/',
 }
 
-function sectionOf({ section }: ConformanceCheck, version: ProtocolVersion): string {
+function sectionUrl({ section }: ConformanceCheck, version: ProtocolVersion): string {
   return new URL(typeof section === 'string' ? section : section[version], SPECIFICATION[version]).href
 }
 

@@ -29,7 +29,7 @@ The agent runs in the current folder; its sessions get an empty temporary one, n
 
 class UsageError extends Error {}
 
-function argumentsOf(argv: string[]) {
+function readArguments(argv: string[]) {
   try {
     return parseArgs({
       args: argv,
@@ -55,7 +55,7 @@ function argumentsOf(argv: string[]) {
 }
 
 async function main(argv: string[]): Promise<number> {
-  const { values, positionals } = argumentsOf(argv)
+  const { values, positionals } = readArguments(argv)
   const print = (text: string) => process.stdout.write(text)
   if (values.help) {
     print(USAGE)

@@ -59,7 +59,7 @@ function bodyViolations(
   kind: Kind,
   body: unknown,
 ): string[] {
-  const name = nameOf(defs, handler, method, kind)
+  const name = definitionName(defs, handler, method, kind)
   if (name !== undefined)
     return schemaViolations(body ?? {}, defs[name] ?? {}, defs, kind === 'Response' ? 'result' : 'params')
   // a method that isn't the specification's was reported with the request
@@ -78,7 +78,7 @@ function bodyViolations(
   ]
 }
 
-function nameOf(defs: Definitions, handler: string, method: string, kind: Kind): string | undefined {
+function definitionName(defs: Definitions, handler: string, method: string, kind: Kind): string | undefined {
   let known = names.get(defs)
   if (!known) {
     known = new Map()

@@ -171,7 +171,7 @@ function checkUnion(
   if (matching > most) found.push({ path, problem: () => l10n.t('{0} matches more than one variant.', path) })
   if (matching > 0) return
   // a variant is the wrong one if the value as a whole, or the member that names the variant, doesn't match
-  const tags = variants.flatMap(tagOf)
+  const tags = variants.flatMap(variantTag)
   const names = new Set([path, ...tags.map(([tag]) => memberPath(path, tag))])
   const closest = failed
     .filter(violations => !violations.some(violation => names.has(violation.path)))
@@ -212,7 +212,7 @@ function noVariant(
 }
 
 /** The member by which a variant of a union is recognized. */
-function tagOf({ properties = {} }: JsonSchema): [string, unknown][] {
+function variantTag({ properties = {} }: JsonSchema): [string, unknown][] {
   return Object.entries(properties)
     .flatMap(([key, member]): [string, unknown][] => ('const' in member ? [[key, member.const]] : []))
     .slice(0, 1)
@@ -221,7 +221,7 @@ function tagOf({ properties = {} }: JsonSchema): [string, unknown][] {
 /** Says without a look at the other members that the value names another variant: long lists have a union in each item. */
 function otherTag({ value, path }: Place, variant: JsonSchema): Violation[] {
   if (!isRecord(value)) return []
-  const [tag, name] = tagOf(variant)[0] ?? []
+  const [tag, name] = variantTag(variant)[0] ?? []
   if (tag === undefined || !Object.hasOwn(value, tag) || value[tag] === name) return []
   return [notAllowed({ value: value[tag], path: memberPath(path, tag) }, [name])]
 }
@@ -231,7 +231,8 @@ function missing(path: string): Violation {
 }
 
 function wrongType({ value, path }: Place, types: string[]): Violation {
-  const problem = () => l10n.t('{0} must be of type {1}, but is {2}.', path, types.join(' | '), typeOf(value))
+  const problem = () =>
+    l10n.t('{0} must be of type {1}, but is {2}.', path, types.join(' | '), jsonType(value))
   return { path, types, problem }
 }
 
@@ -250,12 +251,12 @@ function memberPath(path: string, name: string): string {
  * a secret, which redaction wouldn't recognize.
  */
 function shown(value: unknown): string {
-  if (typeof value === 'object') return typeOf(value)
+  if (typeof value === 'object') return jsonType(value)
   if (typeof value !== 'string') return String(value)
   return value.length > MAX_VALUE ? 'string' : JSON.stringify(value)
 }
 
 /** Names no value: one in a place where it isn't expected may be a secret that only its place tells. */
-function typeOf(value: unknown): string {
+function jsonType(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }

@@ -79,7 +79,7 @@ export function answerElicitation(
   const ask = client.createElicitation.bind(client)
   return answer(elicitationSchema, params, async wire => {
     const request = readElicitation(wire, report)
-    const signal = scopeOf(wire, withdrawal, requestSignal)
+    const signal = withRequestSignal(wire, withdrawal, requestSignal)
     if (!signal) {
       report("elicitation/create for a request that isn't pending")
       return outcomeToWire({ action: 'cancel' })
@@ -89,7 +89,7 @@ export function answerElicitation(
 }
 
 /** A signal that also aborts with the request that the elicitation belongs to; `undefined` if that request has ended. */
-function scopeOf(
+function withRequestSignal(
   { sessionId, requestId }: z.output<typeof elicitationSchema>,
   withdrawal: AbortSignal,
   requestSignal: (id: unknown) => AbortSignal | undefined,
@@ -168,7 +168,7 @@ function readField(key: string, raw: unknown, required: boolean, report: Report)
   switch (type) {
     case 'string': {
       const choices = readChoices(property.enum, property.oneOf, report)
-      const words = given('default', textOf(preset))
+      const words = given('default', onlyText(preset))
       if (choices) return { ...base, type: 'select', choices, ...words }
       return {
         ...base,
@@ -229,7 +229,7 @@ function readChoice(raw: unknown): ElicitationChoice | undefined {
   }
 }
 
-function textOf(value: unknown): Extract<ElicitationValue, string> | undefined {
+function onlyText(value: unknown): Extract<ElicitationValue, string> | undefined {
   return typeof value === 'string' ? value : undefined
 }
 

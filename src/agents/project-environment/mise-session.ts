@@ -18,10 +18,10 @@ const MAX_UNPACKED = 1_000_000
  * global environment doesn't count.
  */
 export function isOfOtherProject(env: Readonly<Environment>, folder: string): boolean {
-  if (changesOf(env) === undefined) return false
+  if (readDiff(env) === undefined) return false
   const session = sessionSchema.safeParse(unpacked(env.__MISE_SESSION))
   if (!session.success) return true
-  return session.data.loaded_configs.some(file => !isGlobal(file, env) && !isWithin(rootOf(file), folder))
+  return session.data.loaded_configs.some(file => !isGlobal(file, env) && !isWithin(configRoot(file), folder))
 }
 
 /** The changes that revert the shell's mise: its `null` removes a variable. `undefined` if there are none. */
@@ -29,7 +29,7 @@ export function undoMise({
   env,
   platform,
 }: Pick<LaunchEnvironment, 'env' | 'platform'>): Record<string, string | null> | undefined {
-  const diff = changesOf(env)
+  const diff = readDiff(env)
   if (!diff) return undefined
   const added = new Set(diff.path)
   // mise added each folder once, at the start of the PATH
@@ -45,14 +45,14 @@ export function undoMise({
   }
 }
 
-function changesOf({ __MISE_DIFF }: Readonly<Environment>): z.infer<typeof diffSchema> | undefined {
+function readDiff({ __MISE_DIFF }: Readonly<Environment>): z.infer<typeof diffSchema> | undefined {
   const { data } = diffSchema.safeParse(unpacked(__MISE_DIFF))
   const isEmpty = !data || [data.old, data.new, data.path].every(part => Object.keys(part).length === 0)
   return isEmpty ? undefined : data
 }
 
 /** `a/mise.toml`, `a/.config/mise/conf.d/b.toml` and the like belong to `a`. */
-function rootOf(file: string): string {
+function configRoot(file: string): string {
   return dirname(file).replace(/(?:[\\/](?:\.config|\.?mise|conf\.d))+$/, '') || dirname(file)
 }
 

@@ -200,14 +200,14 @@ export class ProjectEnvironments extends Owner {
   async #pythonChanged(folder: string): Promise<void> {
     // the running question may be answered with the previous selection
     await this.#asking.get(folder)
-    const python = await this.#pythonOf(folder)
+    const python = await this.#selectedPython(folder)
     if (!isDeepStrictEqual(python, this.#known.get(folder)?.python)) await this.#changed(folder)
   }
 
   async #changed(folder: string): Promise<void> {
     const before = this.#known.get(folder)
     // no tool runs
-    if ((await filesOf(folder)).length === 0) await this.of(folder)
+    if ((await findFiles(folder)).length === 0) await this.of(folder)
     // unless the tools have run meanwhile
     else if (this.#known.get(folder) === before) this.#mark(folder, true)
   }
@@ -215,7 +215,7 @@ export class ProjectEnvironments extends Owner {
   async #ask(folder: string, again: boolean): Promise<ProjectEnvironment> {
     if (!this.#options.isOn() || this.owned.isDisposed) return NONE
     this.#folders.add(folder)
-    const [found, python] = await Promise.all([filesOf(folder), this.#pythonOf(folder)])
+    const [found, python] = await Promise.all([findFiles(folder), this.#selectedPython(folder)])
     const known = this.#known.get(folder)
     const base = await this.#options.base()
     if (found.length === 0 && !python && !projectTools.some(tool => tool.isLoaded(base.env, folder))) {
@@ -230,17 +230,17 @@ export class ProjectEnvironments extends Owner {
       isDeepStrictEqual(known.base, base) &&
       isDeepStrictEqual(known.python, python) &&
       found.every(({ file }) => known.stamps.has(file)) &&
-      isDeepStrictEqual(await stampsOf([...known.stamps.keys()]), known.stamps)
+      isDeepStrictEqual(await readStamps([...known.stamps.keys()]), known.stamps)
     if (isCurrent) {
       this.#mark(folder, false)
       return known.environment
     }
     // before the tools run, so that a change meanwhile is noticed
-    const stamps = await stampsOf([...found.map(({ file }) => file), ...(python?.watched ?? [])])
+    const stamps = await readStamps([...found.map(({ file }) => file), ...(python?.watched ?? [])])
     const deadline = performance.now() + timeoutMs
     const { environment, watched } = await this.#run(folder, found, base, python, deadline)
     const ended = performance.now()
-    for (const [file, stamp] of await stampsOf(watched)) if (!stamps.has(file)) stamps.set(file, stamp)
+    for (const [file, stamp] of await readStamps(watched)) if (!stamps.has(file)) stamps.set(file, stamp)
     if (this.owned.isDisposed || !this.#options.isOn()) return NONE
     const unwatch = this.#watch(folder, stamps)
     const slowAt = ended < deadline ? undefined : ended
@@ -249,7 +249,7 @@ export class ProjectEnvironments extends Owner {
   }
 
   /** The environment that the user selected for the folder with the Python extension. */
-  async #pythonOf(folder: string): Promise<PythonEnvironment | undefined> {
+  async #selectedPython(folder: string): Promise<PythonEnvironment | undefined> {
     const { python, log, pythonMs = SELECTED_PYTHON_MS } = this.#options
     if (!python || this.#late.has(folder)) return undefined
     let isAnswered = false
@@ -298,7 +298,7 @@ export class ProjectEnvironments extends Owner {
     for (const [file, changed] of listeners) watchFile(file, { persistent: false, interval }, changed)
     // changes from before the files were first read don't count
     const first = setTimeout(async () => {
-      const isSame = isDeepStrictEqual(await stampsOf(files), stamps)
+      const isSame = isDeepStrictEqual(await readStamps(files), stamps)
       if (!isSame && this.#known.get(folder)?.stamps === stamps) void this.#changed(folder)
     }, interval).unref()
     return () => {
@@ -425,7 +425,7 @@ interface FoundFile {
 }
 
 /** The files of the tools in the folder and its parents, nearest first. */
-async function filesOf(folder: string): Promise<FoundFile[]> {
+async function findFiles(folder: string): Promise<FoundFile[]> {
   const candidates: FoundFile[] = []
   for (let at = folder; ; at = dirname(at)) {
     for (const tool of projectTools)
@@ -443,7 +443,7 @@ async function filesOf(folder: string): Promise<FoundFile[]> {
   return candidates.filter((_, at) => exist[at])
 }
 
-async function stampsOf(files: readonly string[]): Promise<Map<string, string>> {
+async function readStamps(files: readonly string[]): Promise<Map<string, string>> {
   const stamps = files.map(async (file): Promise<[string, string]> => {
     try {
       return [file, fileStamp(await stat(file))]

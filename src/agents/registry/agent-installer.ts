@@ -107,7 +107,7 @@ export class AgentInstaller {
 
   /** Determines what {@link AgentInstaller.install} will do. Rejects with {@link InstallError} if the agent can't be installed. */
   async plan(agent: RegistryAgent): Promise<InstallPlan> {
-    return planOf(agent, await this.#choose(agent))
+    return toPlan(agent, await this.#choose(agent))
   }
 
   /**
@@ -128,7 +128,7 @@ export class AgentInstaller {
     // installed meanwhile, perhaps into a directory that is only on the PATH of a new login shell
     if (choice.missing && !isRetry) choice = await raceAbort(chooseAgain(), signal)
     const { distribution } = choice
-    if (!isSamePlan(planOf(agent, choice), confirmed))
+    if (!isSamePlan(toPlan(agent, choice), confirmed))
       throw new InstallError(
         'changed',
         l10n.t("The installation of {0} isn't the confirmed one anymore.", agent.name),
@@ -298,7 +298,7 @@ export class AgentInstaller {
     const name = spec.slice(0, spec.lastIndexOf('@'))
     const home = join(folder, 'node_modules', ...name.split('/'))
     const manifest = packageManifest.parse(JSON.parse(await readFile(join(home, 'package.json'), 'utf8')))
-    const [command, script] = commandOf(name, manifest.bin)
+    const [command, script] = packageProgram(name, manifest.bin)
     const file = resolve(home, script)
     if (!file.startsWith(home + sep) || !(await isFile(file)))
       throw new InstallError('failed', l10n.t("The package {0} doesn't contain its program.", spec))
@@ -453,7 +453,7 @@ async function packagesWithScripts(folder: string): Promise<PackageWithScripts[]
   return packages
 }
 
-function planOf({ version }: RegistryAgent, { distribution, missing }: Choice): InstallPlan {
+function toPlan({ version }: RegistryAgent, { distribution, missing }: Choice): InstallPlan {
   if (distribution.type === 'binary') {
     const { archive, cmd, args, env, sha256 } = distribution.target
     const action = archive
@@ -484,7 +484,7 @@ const packageManifest = z.object({
 })
 
 /** The program of a package that npx would run: the only one, or the one with the package's name. */
-function commandOf(name: string, bin: string | Record<string, string> | undefined): [string, string] {
+function packageProgram(name: string, bin: string | Record<string, string> | undefined): [string, string] {
   const plain = name.slice(name.indexOf('/') + 1)
   if (typeof bin === 'string') return [plain, bin]
   const programs = Object.entries(bin ?? {})

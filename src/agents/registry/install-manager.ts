@@ -277,7 +277,7 @@ export class InstallManager extends Owner {
         this.#setStatus(id, undefined)
         return 'canceled'
       }
-      const { message, output, kind } = failureOf(error)
+      const { message, output, kind } = toFailure(error)
       log.warn(`${id} wasn't installed: ${message}${output && `\n${output}`}`)
       const missing = kind === 'missing-program' ? this.#confirmed.get(id)?.missing : undefined
       const help = missing ? HELP[missing] : kind === 'node-too-old' ? HELP.npm : undefined
@@ -320,7 +320,7 @@ export class InstallManager extends Owner {
       })
       return true
     } catch (error) {
-      if (failureOf(error).kind === 'changed') return false
+      if (toFailure(error).kind === 'changed') return false
       throw error
     }
   }
@@ -360,7 +360,7 @@ function compareVersions(one: string, other: string): number {
 }
 
 /** An `InstallError`, without loading its module. */
-function failureOf(error: unknown): { message: string; output: string; kind?: string } {
+function toFailure(error: unknown): { message: string; output: string; kind?: string } {
   const { output, kind } = error as { output?: unknown; kind?: unknown }
   return {
     message: messageOf(error),

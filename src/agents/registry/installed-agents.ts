@@ -154,7 +154,7 @@ export class InstalledAgents extends Owner {
     const before = await this.#current(id)
     await this.#setCurrent(id, {
       format: 1,
-      folder: nameOf(folder),
+      folder: lastName(folder),
       started: false,
       ...(before && { previous: before.started ? before.folder : (before.previous ?? before.folder) }),
     })
@@ -203,7 +203,7 @@ export class InstalledAgents extends Owner {
   async started({ id, directory }: Pick<InstalledAgent, 'id' | 'directory'>): Promise<void> {
     await this.exclusively(id, async () => {
       const now = await this.#current(id)
-      if (!now || now.started || now.folder !== nameOf(directory)) return
+      if (!now || now.started || now.folder !== lastName(directory)) return
       await this.#setCurrent(id, { format: 1, folder: now.folder, started: true })
       await this.#collect(id)
     })
@@ -217,7 +217,7 @@ export class InstalledAgents extends Owner {
   async rollBack({ id, directory }: Pick<InstalledAgent, 'id' | 'directory'>): Promise<string | undefined> {
     const version = await this.exclusively(id, async () => {
       const now = await this.#current(id)
-      if (!now || now.started || now.previous === undefined || now.folder !== nameOf(directory))
+      if (!now || now.started || now.previous === undefined || now.folder !== lastName(directory))
         return undefined
       const before = await this.#recordIn(join(this.#directory, id, now.previous))
       if (!before) return undefined
@@ -287,7 +287,7 @@ export class InstalledAgents extends Owner {
   }
 }
 
-function nameOf(folder: string): string {
+function lastName(folder: string): string {
   return folder.slice(Math.max(folder.lastIndexOf('/'), folder.lastIndexOf('\\')) + 1)
 }
 
@@ -307,7 +307,7 @@ export function startInstalled(start: StartAgent, installed: InstalledAgents, lo
   return async (launch, client, options) => {
     // an agent left by an earlier window may be needed before the search for agents
     await installed.ready()
-    const agent = agentOf(launch, installed.agents)
+    const agent = findLaunched(launch, installed.agents)
     if (!agent) return start(launch, client, options)
     const release = installed.use(agent)
     const { startProcess } = options
@@ -347,7 +347,7 @@ export function startInstalled(start: StartAgent, installed: InstalledAgents, lo
  * The installed agent to which a launch belongs: its program, or the script that VS Code's Node runs, is in the agent's
  * folder.
  */
-function agentOf(
+function findLaunched(
   { command, args }: AgentLaunch,
   agents: readonly InstalledAgent[],
 ): InstalledAgent | undefined {

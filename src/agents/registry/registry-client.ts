@@ -131,7 +131,7 @@ export class RegistryClient {
       await response.body?.cancel()
       throw this.#unreachable(statusProblem(response.status, url))
     }
-    const body = await this.#bodyOf(response, url)
+    const body = await this.#readBody(response, url)
     const snapshot = this.#read(body, 'network', now)
     if (!snapshot) throw new RegistryError(l10n.t("The agent registry's response isn't a list of agents."))
     const etag = response.headers.get('etag') ?? undefined
@@ -139,7 +139,7 @@ export class RegistryClient {
     return snapshot
   }
 
-  async #bodyOf(response: Response, url: string): Promise<string> {
+  async #readBody(response: Response, url: string): Promise<string> {
     const most = this.#options.maxBytes ?? MAX_BYTES
     const tooLarge = () =>
       new RegistryError(

@@ -60,7 +60,7 @@ export async function unpackArchive(file: string, folder: string, options: Unpac
       throw new ArchiveError(l10n.t('Unpacking the archive took longer than {0} seconds.', maxMs / 1000))
     if (error instanceof ArchiveError) throw error
     if (isDiskError(error)) throw error
-    throw new ArchiveError(l10n.t("The downloaded archive can't be read: {0}", reasonOf(error)), {
+    throw new ArchiveError(l10n.t("The downloaded archive can't be read: {0}", toReason(error)), {
       cause: error,
     })
   }
@@ -166,7 +166,7 @@ async function unpackZip(file: string, folder: string, budget: Budget, signal: A
       const isDirectory = entry.fileName.endsWith('/') || (mode & TYPE) === DIRECTORY
       const path = budget.pathOf(entry.fileName)
       if (isDirectory) await mkdir(join(folder, path), { recursive: true })
-      else if ((mode & TYPE) === LINK) links.set(path, await textOf(zip, entry))
+      else if ((mode & TYPE) === LINK) links.set(path, await readText(zip, entry))
       else if ((mode & TYPE) === REGULAR || (mode & TYPE) === 0)
         await writeEntry(zip, entry, join(folder, path), mode, signal)
       else throw unsafe(path)
@@ -175,7 +175,7 @@ async function unpackZip(file: string, folder: string, budget: Budget, signal: A
     const names = new Set([...links.keys()].map(foldedPath))
     for (const [path, target] of links) {
       checkLink(path, target)
-      if (parentsOf(foldedPath(path)).some(parent => names.has(parent))) throw unsafe(path)
+      if (parentFolders(foldedPath(path)).some(parent => names.has(parent))) throw unsafe(path)
       await mkdir(dirname(join(folder, path)), { recursive: true })
       await symlink(target, join(folder, path))
     }
@@ -210,7 +210,7 @@ async function writeEntry(
   if (checksum !== entry.crc32) throw new Error(`${entry.fileName} is damaged`)
 }
 
-async function textOf(zip: ZipFile, entry: Entry): Promise<string> {
+async function readText(zip: ZipFile, entry: Entry): Promise<string> {
   if (entry.uncompressedSize > 4096) throw unsafe(entry.fileName)
   const pieces: Buffer[] = []
   for await (const piece of await zip.openReadStreamPromise(entry)) pieces.push(piece as Buffer)
@@ -377,7 +377,7 @@ function foldedPath(path: string): string {
   return path.normalize('NFC').toLowerCase().toUpperCase()
 }
 
-function parentsOf(path: string): string[] {
+function parentFolders(path: string): string[] {
   const names = path.split('/').slice(0, -1)
   return names.map((_, at) => names.slice(0, at + 1).join('/'))
 }
@@ -409,6 +409,6 @@ function isDiskError(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO' || code === 'EROFS' || code === 'EACCES'
 }
 
-function reasonOf(error: unknown): string {
+function toReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

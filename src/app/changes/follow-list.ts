@@ -5,7 +5,7 @@ import type { Event } from '../../common/event.ts'
 /** Minimum interval between updates, in milliseconds. */
 const UPDATE_MS = 100
 
-/** What has changed in a list since it was told last. `removed`: by key. */
+/** What has changed in a list since it was sent last. `removed`: by key. */
 export interface ListChange<T> {
   changed: T[]
   removed: string[]
@@ -22,13 +22,13 @@ interface FollowedList<T> {
 /** Tells a list soon, and what changes in it when one of the events fires. */
 export function followList<T>({ events, read, keyOf, tell }: FollowedList<T>): Disposable {
   const own = new DisposableStore()
-  let told: Map<string, T> | undefined
+  let sent: Map<string, T> | undefined
   let timer: NodeJS.Timeout | undefined
   const update = () => {
     timer = undefined
-    const before = told
+    const before = sent
     const now = new Map(read().map(item => [keyOf(item), item]))
-    told = now
+    sent = now
     const changed = [...now].flatMap(([key, item]) => {
       const known = before?.get(key)
       return known !== undefined && (known === item || isDeepStrictEqual(known, item)) ? [] : [item]
@@ -45,7 +45,7 @@ export function followList<T>({ events, read, keyOf, tell }: FollowedList<T>): D
   return own
 }
 
-/** The list as it was told, by key. */
+/** The list as it was sent, by key. */
 export function applyChange<T>(
   list: Map<string, T>,
   { changed, removed }: ListChange<T>,

@@ -31,23 +31,23 @@ export function followAgentLines(
 
 function follow(open: OpenSession, tell: (lines: AgentLines) => void): Disposable {
   const { session, key } = open
-  /** what was told, by tool call; newest last */
-  const told = new Map<string, AgentLine[]>()
+  /** what was sent, by tool call; newest last */
+  const sent = new Map<string, AgentLine[]>()
   let fade: NodeJS.Timeout | undefined
   const clear = () => {
-    if (told.size === 0) return
-    told.clear()
+    if (sent.size === 0) return
+    sent.clear()
     tell({ session: key })
   }
   const note = (call: ToolCallEntry) => {
     const { toolCallId } = call
     const lines = linesOf(call)
-    const before = told.get(toolCallId) ?? []
+    const before = sent.get(toolCallId) ?? []
     if (lines.length === before.length && lines.every((line, at) => isSame(line, before[at]!))) return
-    told.delete(toolCallId)
-    told.set(toolCallId, lines)
-    const [oldest] = told.keys()
-    if (told.size > MAX_HIGHLIGHTED_CALLS && oldest !== undefined) told.delete(oldest)
+    sent.delete(toolCallId)
+    sent.set(toolCallId, lines)
+    const [oldest] = sent.keys()
+    if (sent.size > MAX_HIGHLIGHTED_CALLS && oldest !== undefined) sent.delete(oldest)
     tell({ session: key, toolCallId, cwd: open.plan.setup.cwd, lines })
   }
   const following = session.onDidChange(changes => {

@@ -82,11 +82,11 @@ export class PlanDocuments extends Owner {
     const own = new DisposableStore()
     let followed: OpenSession | undefined
     let watch: Disposable | undefined
-    let told: ShownPlan | undefined
+    let sent: ShownPlan | undefined
     const tell = () => {
       const plan = this.plan(uri)
-      if (isDeepStrictEqual(plan, told)) return
-      told = plan
+      if (isDeepStrictEqual(plan, sent)) return
+      sent = plan
       listener(plan)
     }
     const attach = () => {

@@ -14,7 +14,7 @@ const OPTIONS = { timeout: LIST_PROCESSES_MS, windowsHide: true }
 export async function memoryOfTrees(roots: readonly number[]): Promise<Map<number, number>> {
   const rows = (await operatingSystem.list()) ?? []
   const trees = new Map(roots.map(root => [root, processTree(root, rows)]))
-  const sizes = await memoryOf([...trees.values()].flat())
+  const sizes = await readMemory([...trees.values()].flat())
   const sums = new Map<number, number>()
   for (const [root, pids] of trees) {
     const sum = pids.reduce((total, pid) => total + (sizes.get(pid) ?? 0), 0)
@@ -31,7 +31,7 @@ export function processTree(root: number, rows: readonly Pick<ProcessRow, 'pid' 
   return tree
 }
 
-async function memoryOf(pids: readonly number[]): Promise<Map<number, number>> {
+async function readMemory(pids: readonly number[]): Promise<Map<number, number>> {
   try {
     if (hostPlatform === 'linux') return await fromProc(pids)
     const text = hostPlatform === 'win32' ? await fromWindows(pids) : await fromPs(pids)

@@ -119,14 +119,14 @@ async function withFolder<T>(realPath: string, work: (folder: string) => Promise
     return work(realPath)
   }
   const handle = await openReal(realPath, realPath, (hasProc ? O_PATH : constants.O_RDONLY) | O_DIRECTORY)
-  return closing(handle, () => work(hasProc ? pathOf(handle) : realPath))
+  return closing(handle, () => work(hasProc ? openedPath(handle) : realPath))
 }
 
 /** Sets the permission bits of a file. */
 export async function setMode(realPath: string, mode: number): Promise<void> {
   if (!hasFileModes()) return
   await withFile(realPath, hasProc ? O_PATH : constants.O_RDONLY, handle =>
-    hasProc ? fs.chmod(pathOf(handle), mode) : handle.chmod(mode),
+    hasProc ? fs.chmod(openedPath(handle), mode) : handle.chmod(mode),
   )
 }
 
@@ -186,7 +186,9 @@ async function isLink(location: string, error: unknown): Promise<boolean> {
 /** Whether the open file or folder has this real path. */
 async function isAt(handle: fs.FileHandle, realPath: string): Promise<boolean> {
   // reading `/proc` doesn't wait for a disk
-  const known = hasProc ? decodeFileName(readlinkSync(pathOf(handle), 'buffer')) : await fs.realpath(realPath)
+  const known = hasProc
+    ? decodeFileName(readlinkSync(openedPath(handle), 'buffer'))
+    : await fs.realpath(realPath)
   if (hasProc && known === realPath) return true
   // file systems that ignore case exist on Linux, too
   return isSameSpelled(known, realPath) && (await isSame(await handle.stat({ bigint: true }), realPath))
@@ -201,7 +203,7 @@ function isSameSpelled(one: string, other: string): boolean {
   return one.normalize('NFC').toLowerCase() === other.normalize('NFC').toLowerCase()
 }
 
-function pathOf(handle: fs.FileHandle): string {
+function openedPath(handle: fs.FileHandle): string {
   return openPath(handle.fd)
 }
 

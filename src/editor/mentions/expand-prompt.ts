@@ -86,12 +86,12 @@ class Expansion {
     this.#done.add(key)
     if (this.#done.size > MAX_PROMPT_FILES)
       throw new Error(l10n.t('{0} refers to more than {1} prompt files.', this.#call.typed, MAX_PROMPT_FILES))
-    const { body } = parsePromptFile(await this.#textOf(file))
+    const { body } = parsePromptFile(await this.#readText(file))
     this.prompts.push({ path: file, body })
     for (const reference of referencesOf(body)) await this.#follow(reference, file, chain)
   }
 
-  async #textOf(file: string): Promise<string> {
+  async #readText(file: string): Promise<string> {
     const name = nameIn(file)
     const info = await stat(file).catch((error: unknown) => {
       throw new Error(l10n.t("Can't read {0}: {1}", name, messageOf(error)))

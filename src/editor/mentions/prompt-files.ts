@@ -134,7 +134,7 @@ export class PromptFiles {
   }
 
   async *#filesOf(folder: PromptFolder, known: KnownHeaders): AsyncGenerator<PromptFile[]> {
-    const entries = await entriesOf(folder.path)
+    const entries = await readEntries(folder.path)
     const isInside = entries.length > 0 && (await isInRoots(folder.path, folder.within))
     const look = async ({ name, isLink }: Entry) => {
       const file = path.join(folder.path, name)
@@ -176,7 +176,7 @@ interface Entry {
 }
 
 /** The prompt files in a folder, sorted by their names; none if it can't be read. */
-async function entriesOf(folder: string): Promise<Entry[]> {
+async function readEntries(folder: string): Promise<Entry[]> {
   const names: Entry[] = []
   try {
     let entries = 0

@@ -41,7 +41,7 @@ export class RevisionIndex {
 
   async search(folders: readonly string[], query: string, limit: number): Promise<FoundRevision[]> {
     if (query.length < MIN_QUERY) return []
-    const list = await this.#listOf(folders)
+    const list = await this.#readList(folders)
     const found = await this.#searchIn(list, folders, query, limit)
     // an old list doesn't contain new commits
     if (found.length > 0 || this.#now() - list.madeAt < MIN_AGE_MS) return found
@@ -63,7 +63,7 @@ export class RevisionIndex {
     ].slice(0, limit)
   }
 
-  async #listOf(folders: readonly string[]): Promise<List> {
+  async #readList(folders: readonly string[]): Promise<List> {
     const key = folders.join('\0')
     const known = this.#known?.folders === key ? this.#known : undefined
     if (known && this.#now() - known.madeAt < MAX_AGE_MS) return known

@@ -39,7 +39,7 @@ const tokenKinds = Object.keys(scopes) as TokenKind[]
 export function tokenColors(rules: readonly TokenRule[]): TokenColors {
   const known: Array<{ selector: string; color: string }> = []
   for (const { scope, settings } of rules) {
-    const color = colorOf(settings)
+    const color = readColor(settings)
     if (color === undefined) continue
     for (const selector of selectors(scope)) known.push({ selector, color })
   }
@@ -77,7 +77,7 @@ function selectors(scope: unknown): string[] {
   })
 }
 
-function colorOf(settings: unknown): string | undefined {
+function readColor(settings: unknown): string | undefined {
   if (typeof settings !== 'object' || settings === null || !('foreground' in settings)) return undefined
   return color(settings.foreground)
 }
@@ -103,11 +103,11 @@ const groups: Readonly<Record<string, string>> = {
 /** `editor.tokenColorCustomizations` as rules: rules for every theme, then rules for this theme (`[Name]`, `[A][B]`, `[*Dark*]`). */
 export function customRules(setting: unknown, theme: string): TokenRule[] {
   if (typeof setting !== 'object' || setting === null) return []
-  const rules = rulesOf(setting as Record<string, unknown>)
+  const rules = readRules(setting as Record<string, unknown>)
   for (const [key, value] of Object.entries(setting)) {
     const names = [...key.matchAll(/\[([^\]]+)\]/g)].map(match => match[1]!)
     if (typeof value !== 'object' || value === null || !names.some(name => namesTheme(name, theme))) continue
-    rules.push(...rulesOf(value as Record<string, unknown>))
+    rules.push(...readRules(value as Record<string, unknown>))
   }
   return rules
 }
@@ -127,7 +127,7 @@ function namesTheme(pattern: string, theme: string): boolean {
   return theme.length - last.length >= from && theme.endsWith(last)
 }
 
-function rulesOf(settings: Record<string, unknown>): TokenRule[] {
+function readRules(settings: Record<string, unknown>): TokenRule[] {
   const rules: TokenRule[] = []
   for (const [name, scope] of Object.entries(groups)) {
     const value = settings[name]

@@ -187,7 +187,7 @@ export class SearchClient extends Owner {
       case 'failed':
         this.#options.log.warn(`The index of conversations: ${response.message}`)
         this.#isBehind = false
-        this.#set({ problem: problemOf(response) })
+        this.#set({ problem: describeProblem(response) })
     }
   }
 
@@ -199,7 +199,7 @@ export class SearchClient extends Owner {
 }
 
 /** SQLITE_FULL, or a newer version of Parley wrote the index; else what SQLite says. */
-function problemOf({ name, code, message }: Extract<SearchResponse, { type: 'failed' }>): string {
+function describeProblem({ name, code, message }: Extract<SearchResponse, { type: 'failed' }>): string {
   if (name === 'NewerDatabaseError')
     return l10n.t(
       'Only titles can be searched in this window: a newer version of Parley created the search index.',

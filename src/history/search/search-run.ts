@@ -115,7 +115,7 @@ export class SearchRun {
       .map(found => {
         const { entry, count, marks } = found
         const { agentId, sessionId } = found.session
-        found.excerpt ??= excerptOf(marks)
+        found.excerpt ??= cutExcerpt(marks)
         return { agentId, sessionId, entry, excerpt: found.excerpt, count }
       })
   }
@@ -209,7 +209,8 @@ export class SearchRun {
     if (!marks) return
     this.#matches += 1
     const position = Number(row.position)
-    const score = (WEIGHTS[Number(row.kind)] ?? 0) + scoreOf(marks) + 2 * (1 - this.#matches / MAX_MESSAGES)
+    const score =
+      (WEIGHTS[Number(row.kind)] ?? 0) + scoreMarks(marks) + 2 * (1 - this.#matches / MAX_MESSAGES)
     const known = this.#found.get(key)
     const count = known ? known.count + (known.position === position ? 0 : 1) : 1
     if (known && known.score >= score) {
@@ -251,7 +252,7 @@ function marksIn(original: string, patterns: readonly TermPattern[]): Marks | un
 }
 
 /** Terms that follow each other count more, and whole words, and the start of the text. */
-function scoreOf({ text, ranges }: Marks): number {
+function scoreMarks({ text, ranges }: Marks): number {
   let score = 0
   for (const [i, [first]] of ranges.entries()) {
     if (first && !/^[\p{L}\p{N}]/u.test(text.slice(first[1], first[1] + 2))) score += 0.5 / ranges.length
@@ -262,7 +263,7 @@ function scoreOf({ text, ranges }: Marks): number {
   return score + (ranges[0]![0]![0] < 80 ? 0.3 : 0)
 }
 
-function excerptOf({ text, ranges }: Marks): string[] {
+function cutExcerpt({ text, ranges }: Marks): string[] {
   const all = ranges.flat().sort(([a], [b]) => a - b)
   // the place where most terms are close to each other
   const near = (at: number) =>

@@ -139,7 +139,7 @@ function attempt(work: () => void): void {
       type: 'failed',
       message: messageOf(error),
       name: error instanceof Error ? error.name : '',
-      code: codeOf(error),
+      code: errorCode(error),
     })
     retryAt = performance.now() + RETRY_MS
     setTimeout(() => attempt(proceed), RETRY_MS).unref()
@@ -157,6 +157,6 @@ function recover(): void {
   })
 }
 
-function codeOf(error: unknown): number | undefined {
+function errorCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined
 }

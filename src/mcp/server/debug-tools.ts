@@ -78,8 +78,8 @@ async function debuggerState(
 ): Promise<ToolAnswer> {
   const { features, roots, signal } = context
   const { debug } = features
-  if (input.console) return { ...consoleOf(debug, input.session), ...at(input.offset) }
-  const session = sessionOf(debug, input.session)
+  if (input.console) return { ...readConsole(debug, input.session), ...at(input.offset) }
+  const session = chooseSession(debug, input.session)
   if (!session) {
     if (input.evaluate !== undefined || input.variables !== undefined)
       throw new ToolError('Nothing is debugged. Call "debug_state" without anything.')
@@ -89,7 +89,7 @@ async function debuggerState(
     requestOf(debug, session.id, command, args, signal)
   if (session.hasEnded) return { text: `${headOf(session)} Call with "console" for what it wrote.` }
   const list = (reference: number, indent: string) =>
-    variablesOf(request, reference, indent, lazyOf(debug, session.id))
+    readVariables(request, reference, indent, lazyOf(debug, session.id))
   if (input.variables !== undefined) {
     const { variables: reference } = input
     const lazy = lazyOf(debug, session.id).get(reference)
@@ -188,7 +188,7 @@ const debugControl = tool({
     const { debug } = context.features
     if (action === 'set_breakpoint' || action === 'remove_breakpoint') return changeBreakpoint(input, context)
     if (action === 'start') return start(input, context)
-    const session = sessionOf(debug, input.session)
+    const session = chooseSession(debug, input.session)
     if (!session || session.hasEnded)
       throw new ToolError('There is no such debug session. Call "debug_state".')
     const { id, name } = session
@@ -198,9 +198,9 @@ const debugControl = tool({
     }
     const request = (command: string, args?: Record<string, unknown>) =>
       requestOf(debug, id, command, args, context.signal)
-    const threads = await threadsOf(request)
+    const threads = await readThreads(request)
     const thread =
-      threadOf(debug, session, threads, input.thread) ?? (action === 'pause' ? threads[0]?.id : undefined)
+      chooseThread(debug, session, threads, input.thread) ?? (action === 'pause' ? threads[0]?.id : undefined)
     if (thread === undefined || !threads.some(one => one.id === thread))
       throw new ToolError('Nothing is paused in it, or it has no such thread. Call "debug_state".')
     const titles = {
@@ -212,7 +212,7 @@ const debugControl = tool({
     }
     await askToControl(context, titles[action](), async () => {
       // if the thread has ended, the editor would step another one
-      if (!(await threadsOf(request)).some(one => one.id === thread))
+      if (!(await readThreads(request)).some(one => one.id === thread))
         throw new ToolError('The thread has ended meanwhile, so nothing was done. Call "debug_state".')
       await debug.step(action, id, thread)
     })
@@ -452,7 +452,7 @@ async function requestOf(
 }
 
 /** The session with an id, or else a running one: a paused one if there is any, preferably the one selected in the editor. */
-function sessionOf(debug: DebugFeatures, id: string | undefined): DebugSessionState | undefined {
+function chooseSession(debug: DebugFeatures, id: string | undefined): DebugSessionState | undefined {
   const all = debug.sessions()
   if (id !== undefined) {
     const found = all.find(one => one.id === id)
@@ -473,8 +473,8 @@ function headOf({ id, type, hasEnded, exitCode }: DebugSessionState): string {
 }
 
 /** The console output of one session, or of all sessions, since a program may have several and some may have ended. */
-function consoleOf(debug: DebugFeatures, id: string | undefined): ToolAnswer {
-  if (id !== undefined) sessionOf(debug, id)
+function readConsole(debug: DebugFeatures, id: string | undefined): ToolAnswer {
+  if (id !== undefined) chooseSession(debug, id)
   const data = debug
     .sessions()
     .filter(one => one.output !== '' && (id === undefined || one.id === id))
@@ -519,23 +519,23 @@ interface Thread {
   name: string
 }
 
-async function threadsOf(request: Request): Promise<Thread[]> {
+async function readThreads(request: Request): Promise<Thread[]> {
   const body = await request('threads')
   const threads = isRecord(body) && Array.isArray(body.threads) ? body.threads : []
   return threads.filter(isRecord).map(({ id, name }) => ({ id: Number(id), name: String(name) }))
 }
 
-function pauseOf({ paused = [] }: DebugSessionState, thread: number): PausedThread | undefined {
+function findPause({ paused = [] }: DebugSessionState, thread: number): PausedThread | undefined {
   return paused.find(one => one.thread === thread) ?? paused.find(one => one.thread === undefined)
 }
 
 function pausedThread(session: DebugSessionState, threads: readonly Thread[]): number | undefined {
   const stopped = session.paused?.find(({ thread }) => thread !== undefined)?.thread
-  return stopped ?? threads.find(({ id }) => pauseOf(session, id))?.id
+  return stopped ?? threads.find(({ id }) => findPause(session, id))?.id
 }
 
 /** The thread that a tool applies to: the one selected in the editor if it's paused, or else another paused one. */
-function threadOf(
+function chooseThread(
   debug: DebugFeatures,
   session: DebugSessionState,
   threads: readonly Thread[],
@@ -544,7 +544,7 @@ function threadOf(
   if (wanted !== undefined) return wanted
   const active = debug.active()
   const shown = active?.session === session.id ? active.thread : undefined
-  if (shown !== undefined && (!session.paused || pauseOf(session, shown))) return shown
+  if (shown !== undefined && (!session.paused || findPause(session, shown))) return shown
   return pausedThread(session, threads) ?? shown
 }
 
@@ -555,8 +555,8 @@ async function readState(
   request: Request,
   input: { thread?: number | undefined; frame?: number | undefined },
 ): Promise<{ answer: ToolAnswer; frameId?: number }> {
-  const threads = await threadsOf(request)
-  const thread = threadOf(debug, session, threads, input.thread) ?? threads[0]?.id
+  const threads = await readThreads(request)
+  const thread = chooseThread(debug, session, threads, input.thread) ?? threads[0]?.id
   const data: string[] = []
   const others = debug.sessions().filter(one => one.id !== session.id && !one.isEnding && !one.hasEnded)
   for (const { id, name, type } of others) data.push(`other session ${id}: ${name} (${type})`)
@@ -565,10 +565,10 @@ async function readState(
   // the requested thread first, since many may be omitted
   const listed = threads.toSorted((a, b) => Number(b.id === thread) - Number(a.id === thread))
   for (const { id, name } of listed.slice(0, MAX_THREADS)) {
-    const pause = pauseOf(session, id)
+    const pause = findPause(session, id)
     // of a session that began before it was followed, only the call stack tells
     const isFollowed = session.paused !== undefined
-    const frames = id === thread && (pause || !isFollowed) ? await framesOf(request, id, isFollowed) : []
+    const frames = id === thread && (pause || !isFollowed) ? await readFrames(request, id, isFollowed) : []
     const state =
       pause || frames.length > 0
         ? `paused${pause ? `: ${[pause.reason, pause.detail].filter(Boolean).join(', ')}` : ''}`
@@ -596,7 +596,7 @@ async function readState(
       data.push(`  ${String(scope)}${expensive === true ? ` #${variablesReference}` : ':'}`)
       if (expensive !== true)
         data.push(
-          ...(await variablesOf(request, Number(variablesReference), '    ', lazyOf(debug, session.id))),
+          ...(await readVariables(request, Number(variablesReference), '    ', lazyOf(debug, session.id))),
         )
     }
   }
@@ -610,7 +610,7 @@ async function readState(
   return { answer: { text, data }, ...(frameId !== undefined && { frameId }) }
 }
 
-async function framesOf(
+async function readFrames(
   request: Request,
   threadId: number,
   isPaused: boolean,
@@ -625,7 +625,7 @@ async function framesOf(
   }
 }
 
-async function variablesOf(
+async function readVariables(
   request: Request,
   reference: number,
   indent: string,

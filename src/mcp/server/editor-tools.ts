@@ -187,7 +187,7 @@ export class EditorTools extends Owner {
     const isAcp = 'serverId' in address
     if (!isAcp) this.#options.secrets.add(address.token)
     this.#open.add(tools)
-    tools.started(address, { server: isAcp ? acpServer(address) : addressOf(address) })
+    tools.started(address, { server: isAcp ? acpServer(address) : toMcpServer(address) })
     tools.reopen = async free => {
       this.#starting += 1
       try {
@@ -286,7 +286,7 @@ export class EditorTools extends Owner {
     tools.endpoint = endpoint
     const { path, token, mark } = endpoint
     const address = { name, port: server.port, path, token, mark }
-    const own = addressOf(address)
+    const own = toMcpServer(address)
     try {
       tools.started(address, isBridged ? await bridge(own) : { server: own })
     } catch (error) {
@@ -389,7 +389,7 @@ function acpServer({ name, serverId }: AcpServerAddress): AcpMcpServer {
   return { type: 'acp', name, serverId }
 }
 
-function addressOf({ name, port, path, token }: LocalServerAddress): Exclude<McpServer, { type: 'stdio' }> {
+function toMcpServer({ name, port, path, token }: LocalServerAddress): Exclude<McpServer, { type: 'stdio' }> {
   const headers = [{ name: 'Authorization', value: `Bearer ${token}` }]
   return { type: 'http', name, url: `http://127.0.0.1:${port}${path}`, headers }
 }

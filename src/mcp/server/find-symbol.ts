@@ -55,7 +55,8 @@ export async function findSymbol(
   if (line !== undefined) {
     const content = lineAt(text, line)
     if (content === undefined) throw new ToolError(`The file has only ${linesIn(text)} lines.`)
-    if (name !== undefined) return { path, at: { line, column: columnOf(content, lastName(name), column) } }
+    if (name !== undefined)
+      return { path, at: { line, column: nearestColumn(content, lastName(name), column) } }
     if (column === undefined) throw new ToolError('Give "column" or "name" with "line".')
     return { path, at: { line, column: Math.min(column, content.length + 1) } }
   }
@@ -102,11 +103,11 @@ async function findByName(
   // some languages give the start of the declaration, which isn't the name
   const { text } = await features.open(path)
   const content = lineAt(text, start.line) ?? ''
-  return { path, at: { line: start.line, column: columnOf(content, own, start.column, true) } }
+  return { path, at: { line: start.line, column: nearestColumn(content, own, start.column, true) } }
 }
 
 /** The column of a name in a line, nearest to the one given, since models count columns badly. */
-function columnOf(content: string, name: string, near = 1, orNear = false): number {
+function nearestColumn(content: string, name: string, near = 1, orNear = false): number {
   const uses = new Uses(content, name)
   let best: number | undefined
   const first = Math.max(0, near - 1 - MAX_DISTANCE)

@@ -27,11 +27,11 @@ interface Entry {
 
 /** Everything that launch settings define. */
 export function launchConfigurations(settings: readonly LaunchSettings[]): LaunchEntry[] {
-  const all = settings.flatMap(from => entriesOf(from, from.configurations))
+  const all = settings.flatMap(from => listEntries(from, from.configurations))
   // VS Code starts a compound only by its name, and doesn't look up names in the workspace file
   const compounds = settings
     .filter(({ folder }) => folder !== undefined)
-    .flatMap(from => entriesOf(from, from.compounds))
+    .flatMap(from => listEntries(from, from.compounds))
   const byName = new Map<unknown, Entry[]>()
   for (const entry of all) {
     const named = byName.get(entry.name)
@@ -40,17 +40,17 @@ export function launchConfigurations(settings: readonly LaunchSettings[]): Launc
   }
   return [
     ...all.map(entry => ({
-      ...nameOf(entry),
+      ...toNameAndFolder(entry),
       describe: () => ({
         ...describe(entry, [], []),
         ...(entry.from.folder === undefined && { own: entry.value }),
       }),
     })),
     ...compounds.map(entry => ({
-      ...nameOf(entry),
+      ...toNameAndFolder(entry),
       describe: () => {
         const members = Array.isArray(entry.value.configurations) ? entry.value.configurations : []
-        const found = members.map(member => memberOf(member, entry.from, byName) ?? JSON.stringify(member))
+        const found = members.map(member => findMember(member, entry.from, byName) ?? JSON.stringify(member))
         return describe(
           entry,
           found.filter(one => typeof one !== 'string'),
@@ -61,7 +61,7 @@ export function launchConfigurations(settings: readonly LaunchSettings[]): Launc
   ]
 }
 
-function nameOf({ name, from: { folder } }: Entry): { name: string; folder?: string } {
+function toNameAndFolder({ name, from: { folder } }: Entry): { name: string; folder?: string } {
   return { name, ...(folder !== undefined && { folder }) }
 }
 
@@ -77,19 +77,19 @@ function describe(entry: Entry, members: readonly Entry[], missing: readonly str
     ? []
     : [...parts.map(({ value }) => value), ...new Set(seen.flatMap(({ inputs }) => inputs))]
   return {
-    ...nameOf(entry),
+    ...toNameAndFolder(entry),
     content: [
       ...shown.map(value => JSON.stringify(value, null, 2)),
       ...titledVariables([...new Set(seen.flatMap(({ lines }) => lines))]),
     ].join('\n'),
-    tasks: parts.flatMap(tasksOf),
+    tasks: parts.flatMap(listTasks),
     ...(members.length > 0 && { members: members.map(member => member.name) }),
     ...(unresolved.length > 0 && { unresolved }),
   }
 }
 
 /** Finds the member of a compound like VS Code; `undefined` if several could be meant. */
-function memberOf(
+function findMember(
   member: unknown,
   own: LaunchSettings,
   byName: ReadonlyMap<unknown, Entry[]>,
@@ -107,7 +107,7 @@ function memberOf(
 }
 
 /** The tasks that run before and after the configuration, including those of specific operating systems. */
-function tasksOf({ value, from: { folder } }: Entry): LaunchConfiguration['tasks'] {
+function listTasks({ value, from: { folder } }: Entry): LaunchConfiguration['tasks'] {
   return [value, value.windows, value.osx, value.linux]
     .filter(isRecord)
     .flatMap(({ preLaunchTask, postDebugTask }) => [preLaunchTask, postDebugTask])
@@ -118,7 +118,7 @@ function tasksOf({ value, from: { folder } }: Entry): LaunchConfiguration['tasks
     }))
 }
 
-function entriesOf(from: LaunchSettings, list: unknown): Entry[] {
+function listEntries(from: LaunchSettings, list: unknown): Entry[] {
   return (Array.isArray(list) ? list : [])
     .filter(isRecord)
     .flatMap(value => (typeof value.name === 'string' ? [{ name: value.name, from, value }] : []))

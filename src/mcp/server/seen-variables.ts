@@ -75,7 +75,7 @@ export function seenVariables(
     let end = 0
     for (const { name, from, to } of variablesIn(text)) {
       if (!work.spend(VARIABLE_WORK)) return UNCLEAR
-      const [kind, id] = partsOf(name)
+      const [kind, id] = splitName(name)
       if (!values.has(name)) {
         const own = kind === 'input' ? (byId.get(id) ?? []) : []
         if (kind === 'input' && own.length === 0) missing.add(`\${${name}}`)
@@ -97,7 +97,7 @@ export function seenVariables(
     if (end > 0) add(replaced + text.slice(end), depth + 1)
   }
   if (work.isSpent) return UNCLEAR
-  const lines = [...values.keys()].flatMap(name => lineOf(name, sources))
+  const lines = [...values.keys()].flatMap(name => describeVariable(name, sources))
   return { inputs: [...inputs], missing: [...missing], isTooDeep: false, lines }
 }
 
@@ -128,8 +128,8 @@ export function titledVariables(lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [l10n.t('VS Code replaces these variables at the start:'), ...lines]
 }
 
-function lineOf(name: string, { setting, command }: VariableSources): string[] {
-  const [kind, id] = partsOf(name)
+function describeVariable(name: string, { setting, command }: VariableSources): string[] {
+  const [kind, id] = splitName(name)
   if (PLAIN.test(name) || kind === 'input') return []
   const shown = `\${${name}}`
   if (kind === 'config') {
@@ -153,7 +153,7 @@ function knownValue(
   return typeof value === 'object' ? textsIn(value, work).join() : String(value)
 }
 
-function partsOf(name: string): [kind: string, id: string] {
+function splitName(name: string): [kind: string, id: string] {
   const at = name.indexOf(':')
   return at < 0 ? [name, ''] : [name.slice(0, at), name.slice(at + 1)]
 }

@@ -63,7 +63,7 @@ const runTests = tool({
       throw new ToolError(
         `The tests didn't end within ${seconds} ${seconds === 1 ? 'second' : 'seconds'}, so they were canceled. Call again with more "seconds", or run fewer.`,
       )
-    return answerOf("VS Code's own test tool answers:", result.text, offset)
+    return toAnswer("VS Code's own test tool answers:", result.text, offset)
   },
 })
 
@@ -99,7 +99,7 @@ const testResults = tool({
       throw new ToolError(
         'This VS Code has no tool that tells test results. The exit code and output of a test task are in the answer of "run_tests".',
       )
-    return answerOf(
+    return toAnswer(
       "VS Code's own test tool answers:",
       await features.runTestTool('testFailure', {}, signal),
       offset,
@@ -107,7 +107,7 @@ const testResults = tool({
   },
 })
 
-function answerOf(text: string, result: string, offset: number | undefined): ToolAnswer {
+function toAnswer(text: string, result: string, offset: number | undefined): ToolAnswer {
   if (result.trim() === '') return { text: "VS Code's own test tool answered nothing." }
   return { text, data: result.slice(0, MAX_RESULT), ...at(offset) }
 }

@@ -56,7 +56,7 @@ const CLIENT_PORT = 33419
 export async function signInWithOAuth(options: SignInOptions): Promise<StoredSignIn> {
   const { server, signal } = options
   const checked = new CheckedFetch(server.url, options.fetch, signal)
-  const challenge = await challengeOf(server, checked.fetch)
+  const challenge = await requestChallenge(server, checked.fetch)
   try {
     return await signInAs('new', options, checked.fetch, challenge)
   } catch (error) {
@@ -270,7 +270,10 @@ interface Challenge {
 }
 
 /** The server's requirements for signing in, from its response to a request without a token. */
-async function challengeOf({ type, url }: SignInOptions['server'], fetch: FetchLike): Promise<Challenge> {
+async function requestChallenge(
+  { type, url }: SignInOptions['server'],
+  fetch: FetchLike,
+): Promise<Challenge> {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
   const accept = 'application/json, text/event-stream'
   const response = await fetch(

@@ -129,7 +129,7 @@ export class ClaudeTools implements Disposable {
       run: async ({ filePath, startText, makeFrontmost = true }) => {
         const path = await this.#editor.file(filePath)
         if (makeFrontmost) {
-          const at = startText ? positionOf((await this.#editor.open(path)).text, startText) : undefined
+          const at = startText ? findPosition((await this.#editor.open(path)).text, startText) : undefined
           await this.#editor.show(path, at)
           return [`Opened file: ${path}`]
         }
@@ -172,9 +172,9 @@ export class ClaudeTools implements Disposable {
       remaining -= some.length
       const diagnostics = some.map(({ message, severity, source, code, start, end }) => ({
         ...{ message, severity: SEVERITIES[severity], source, code },
-        range: { start: pointOf(start), end: pointOf(end) },
+        range: { start: toZeroBased(start), end: toZeroBased(end) },
       }))
-      return { uri: uri ?? uriOf(path), diagnostics }
+      return { uri: uri ?? toUri(path), diagnostics }
     })
     return uri !== undefined && files.length === 0 ? [{ uri, diagnostics: [] }] : files
   }
@@ -185,7 +185,7 @@ export class ClaudeTools implements Disposable {
 }
 
 /** Lines and characters count from 0. */
-function pointOf({ line, column }: Position): { line: number; character: number } {
+function toZeroBased({ line, column }: Position): { line: number; character: number } {
   return { line: line - 1, character: column - 1 }
 }
 
@@ -194,7 +194,7 @@ export function selectionOf({ path, text, start, end }: EditorSelection) {
     text: text.slice(0, MAX_SELECTED),
     filePath: path,
     fileUrl: pathToFileURL(path).href,
-    selection: { start: pointOf(start), end: pointOf(end), isEmpty: text === '' },
+    selection: { start: toZeroBased(start), end: toZeroBased(end), isEmpty: text === '' },
   }
 }
 
@@ -208,7 +208,7 @@ function notOpen(path: string): string {
   return JSON.stringify({ success: false, message: `Document not open: ${path}` })
 }
 
-function positionOf(text: string, wanted: string): Position | undefined {
+function findPosition(text: string, wanted: string): Position | undefined {
   const offset = text.indexOf(wanted)
   if (offset < 0) return undefined
   const lines = text.slice(0, offset).split('\n')
@@ -216,7 +216,7 @@ function positionOf(text: string, wanted: string): Position | undefined {
 }
 
 /** Claude Code puts `file://` before an unencoded path, and compares the result with this text. */
-function uriOf(path: string): string {
+function toUri(path: string): string {
   const plain = path.replaceAll('\\', '/')
   return `file://${plain.startsWith('/') ? '' : '/'}${plain}`
 }

@@ -47,7 +47,7 @@ export function removeStaleFiles(folder: string, names: RegExp, log: Logger): vo
   try {
     for (const name of readdirSync(folder)) {
       const file = join(folder, name)
-      const owner = names.test(name) ? ownerOf(contentOf(file)) : undefined
+      const owner = names.test(name) ? readOwner(readContent(file)) : undefined
       // the home folder may be shared between machines, each with processes of its own
       if (owner?.host === hostname() && !operatingSystem.exists(owner.pid)) rmSync(file, { force: true })
     }
@@ -65,12 +65,12 @@ export class DiscoveryFile {
   constructor(folder: string, name: string, content: DiscoveryContent) {
     this.#path = join(folder, name)
     this.#token = content.authToken
-    createWholeSync(this.#path, textOf(content))
+    createWholeSync(this.#path, toText(content))
   }
 
   /** Throws if it can't be written. */
   update(content: DiscoveryContent): void {
-    if (this.#isOwn()) writeWholeSync(this.#path, textOf(content))
+    if (this.#isOwn()) writeWholeSync(this.#path, toText(content))
   }
 
   /** Never throws. */
@@ -84,7 +84,7 @@ export class DiscoveryFile {
 
   /** Whether the file is still this window's: an agent may have removed it, and another program may have taken its name. */
   #isOwn(): boolean {
-    return contentOf(this.#path)?.authToken === this.#token
+    return readContent(this.#path)?.authToken === this.#token
   }
 }
 
@@ -97,12 +97,12 @@ export function alreadyExists(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EEXIST'
 }
 
-function textOf(content: DiscoveryContent): string {
+function toText(content: DiscoveryContent): string {
   const owner: FileOwner = { name: 'parley', pid: process.pid, host: hostname() }
   return JSON.stringify({ ...content, owner })
 }
 
-function contentOf(file: string): Record<string, unknown> | undefined {
+function readContent(file: string): Record<string, unknown> | undefined {
   try {
     const stats = lstatSync(file)
     if (!stats.isFile() || stats.size > MAX_FILE) return undefined
@@ -114,7 +114,7 @@ function contentOf(file: string): Record<string, unknown> | undefined {
   }
 }
 
-function ownerOf(content: Record<string, unknown> | undefined): FileOwner | undefined {
+function readOwner(content: Record<string, unknown> | undefined): FileOwner | undefined {
   const owner = content?.owner
   if (!isRecord(owner) || owner.name !== 'parley') return undefined
   return typeof owner.pid === 'number' && typeof owner.host === 'string'

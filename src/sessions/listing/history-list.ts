@@ -428,7 +428,7 @@ export class SessionStatuses {
     this.#asking = true
     try {
       for (let next = this.#wanted.shift(); next !== undefined; next = this.#wanted.shift()) {
-        const reported = await this.#statusOf(next)
+        const reported = await this.#requestStatus(next)
         const before = this.#known.get(next)
         if (before?.status === reported?.status && before?.activity === reported?.activity) continue
         const known = new Map(this.#known)
@@ -445,7 +445,7 @@ export class SessionStatuses {
   }
 
   /** `undefined`: the agent doesn't know the session. */
-  async #statusOf(sessionId: string): Promise<SessionStatus | undefined> {
+  async #requestStatus(sessionId: string): Promise<SessionStatus | undefined> {
     try {
       return await this.#agent.sessionStatus?.(sessionId)
     } catch (error) {

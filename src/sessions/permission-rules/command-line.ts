@@ -365,7 +365,7 @@ export function parseCommandPattern(
   const plain = parseCommandLine(text.replaceAll('*', 'x'), platform)
   const [command] = parseCommandLine(text, platform).commands
   if (!command || !plain.sure || plain.commands.length !== 1) return undefined
-  const words = command.words.map(piecesOf)
+  const words = command.words.map(splitAtStars)
   const stars = words.at(-1)?.every(piece => piece === '') ? (words.at(-1)?.length ?? 1) - 1 : 0
   const open = stars === 1 || stars === 2
   return {
@@ -375,7 +375,7 @@ export function parseCommandPattern(
   }
 }
 
-function piecesOf({ text, literal }: Word): string[] {
+function splitAtStars({ text, literal }: Word): string[] {
   const pieces = ['']
   for (let at = 0; at < text.length; at++) {
     if (text[at] === '*' && !literal[at]) pieces.push('')

@@ -237,7 +237,7 @@ class PathCheck implements CommandPaths {
 
   /** Expands a pattern to names on disk, as a shell does, and resolves links. */
   async #expand(word: Word, directory: string): Promise<void> {
-    const segments = segmentsOf(word)
+    const segments = splitSegments(word)
     // a dot followed by a pattern matches the parent directory
     if (segments.some(({ glob, text }) => glob && /^\.[*?[]/.test(text))) return this.leave()
     const absolute = this.#options.rules.isAbsolute(word.text)
@@ -298,7 +298,7 @@ interface Segment {
   glob: boolean
 }
 
-function segmentsOf({ text, literal }: Word): Segment[] {
+function splitSegments({ text, literal }: Word): Segment[] {
   const segments: Segment[] = []
   let plain = ''
   let pattern = ''

@@ -61,7 +61,7 @@ function locate(
   if (!table) return undefined
   if (table.words) return { words: table.words, at: 1 }
   const alone = table.subcommands.get('')
-  if (alone && words.length === 2 && words[1]?.startsWith('-') && optionOf(words[1], undefined, alone))
+  if (alone && words.length === 2 && words[1]?.startsWith('-') && readOption(words[1], undefined, alone))
     return { words: alone, at: 1 }
   const at = subcommandAt(table, words, open)
   if (typeof at !== 'number') return at
@@ -84,7 +84,7 @@ function subcommandAt(
 ): number | { refused: number } | undefined {
   let at = 1
   for (let word = words[at]; word?.startsWith('-'); word = words[at]) {
-    const known = optionOf(word, words[at + 1], table.before)
+    const known = readOption(word, words[at + 1], table.before)
     const length = known?.length ?? (TAKES_VALUE.test(word) ? 2 : 1)
     const unsure = !known && length === 1 && !word.includes('=')
     const refused = open.findIndex((is, i) => is && i >= at && (unsure || (!known && i < at + length)))
@@ -122,7 +122,7 @@ function firstRefused(
       operands.push(at)
       at += 1
     } else {
-      const option = optionOf(word, words[at + 1], known)
+      const option = readOption(word, words[at + 1], known)
       if (!option && checked(at)) return at
       // the next word may be the value of the rule's own option
       if (!option && checked(at + 1)) return at + 1
@@ -144,7 +144,7 @@ interface Option {
 }
 
 /** `undefined` if the option or its value isn't known. */
-function optionOf(word: string, next: string | undefined, known: KnownWords): Option | undefined {
+function readOption(word: string, next: string | undefined, known: KnownWords): Option | undefined {
   if (known.anyOption) return { names: [], length: 1 }
   const isValue = (value: string | undefined, name: string) => value !== undefined && known.value(value, name)
   // another version of the program may read such a value as an option

@@ -100,7 +100,7 @@ export class PermissionRules extends Owner {
       const own = (allowance?.rules ?? []).filter(
         ({ accepts }) => !accepts || (offered.includes(accepts) && !isQuestion(request.options)),
       )
-      const rules = [...this.#rulesOf(agentId), ...own]
+      const rules = [...this.#applicableRules(agentId), ...own]
       if (rules.length === 0) return undefined
       const stillApplies = (rule: PermissionRule) =>
         rule.scope !== 'session' || allowance?.rules.includes(rule) === true
@@ -109,7 +109,7 @@ export class PermissionRules extends Owner {
     }
   }
 
-  #rulesOf(agentId: string): PermissionRule[] {
+  #applicableRules(agentId: string): PermissionRule[] {
     const of = this.#options.accountOf?.(agentId)
     if (of === undefined) return this.#rules
     return this.#rules.map(rule => (rule.agent === of ? { ...rule, agent: agentId } : rule))

@@ -110,7 +110,7 @@ function readRule(
       l10n.t('expected one command without shell operators, such as "git log *", found another value'),
     )
   }
-  const glob = path === undefined ? undefined : globOf(path, platform)
+  const glob = path === undefined ? undefined : compileGlob(path, platform)
   if (path !== undefined && !glob) {
     return problem(
       ['path'],
@@ -155,7 +155,10 @@ function toolMatcher(tool: string): (name: string) => boolean {
 }
 
 /** Matches paths relative to a root. `undefined` for a pattern that leads outside of the root. */
-function globOf(pattern: string, platform: NodeJS.Platform): ((relative: string) => boolean) | undefined {
+function compileGlob(
+  pattern: string,
+  platform: NodeJS.Platform,
+): ((relative: string) => boolean) | undefined {
   const plain = pattern.trim().replace(/^(?:\.\/)+/, '')
   // a backslash is an escape character, as usual in globs
   if (plain === '' || /^[/~]|^[A-Za-z]:[\\/]|(?:^|[/{,(|\\])\.\.(?:[/},)|\\]|$)/.test(plain)) return undefined

@@ -91,12 +91,12 @@ export function refusalText(rule: string, refusal: Refusal): string {
 export function widened(rule: PermissionRuleSetting): PermissionRuleSetting | undefined {
   const pattern = rule.command === undefined ? undefined : parseCommandPattern(rule.command)
   if (rule.action !== 'allow' || !pattern || !hasStar(pattern) || pattern.anything) return undefined
-  const [known, open] = [textsOf(pattern), pattern.words.map(pieces => pieces.length > 1)]
+  const [known, open] = [wordPatterns(pattern), pattern.words.map(pieces => pieces.length > 1)]
   if (isKnownStart(known, open)) return undefined
   return { ...rule, command: `${rule.command?.trim().replace(/\s+\*$/, '')} **` }
 }
 
-function textsOf({ words }: CommandPattern): string[] {
+function wordPatterns({ words }: CommandPattern): string[] {
   return words.map(pieces => pieces.join('*'))
 }
 
@@ -114,7 +114,7 @@ export function ruleText({
   if (tool !== undefined) return l10n.t('Editor tool {0}', tool)
   if (command !== undefined) {
     const pattern = parseCommandPattern(command)
-    const [program] = pattern ? textsOf(pattern) : []
+    const [program] = pattern ? wordPatterns(pattern) : []
     const start = command.replace(/\s*\*+\s*$/, '')
     if (action === 'allow' && widened({ command, action }))
       return l10n.t('Nothing: write ** instead of * for anything {0} can do', program ?? '')

@@ -71,7 +71,7 @@ export class SessionAllowance extends Owner {
 
   #set(allowed: Allowance, own: readonly PermissionRule[]): void {
     this.#state = { allowed, rules: own.map(({ source }) => source) }
-    this.#rules = allowed === 'ask' ? own : [...own, ruleOf(allowed)]
+    this.#rules = allowed === 'ask' ? own : [...own, toRule(allowed)]
     this.#change.fire()
   }
 }
@@ -84,7 +84,7 @@ function parsed(rules: unknown): PermissionRule[] {
 }
 
 /** The switch as a rule. */
-function ruleOf(accepts: 'edits' | 'everything'): PermissionRule {
+function toRule(accepts: 'edits' | 'everything'): PermissionRule {
   return {
     action: 'allow',
     ...(accepts === 'edits' && { kinds: new Set(['edit']) }),

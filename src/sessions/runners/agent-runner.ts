@@ -151,7 +151,7 @@ export class AgentRunner extends Owner {
    * start; then the process stays.
    */
   async replace(agent: Agent, isBusy: (session: Session) => boolean): Promise<void> {
-    const before = this.#processOf(agent)
+    const before = this.#findProcess(agent)
     if (before && before === this.#running) {
       const abort = new AbortController()
       this.#succession = abort
@@ -167,7 +167,7 @@ export class AgentRunner extends Owner {
 
   /** Ends a process whose agent isn't configured anymore, after the current turns of its sessions, which start no new turn. */
   endAfterTurns(agent: Agent): void {
-    const running = this.#processOf(agent)
+    const running = this.#findProcess(agent)
     if (!running) return
     if (running === this.#running) {
       this.#running = undefined
@@ -244,13 +244,13 @@ export class AgentRunner extends Owner {
     }
   }
 
-  #processOf(agent: Agent): RunningAgent | undefined {
+  #findProcess(agent: Agent): RunningAgent | undefined {
     return [this.#running, ...this.#retired].find(one => one?.agent === agent)
   }
 
   /** Ends a process when its sessions are idle. They continue with another process. */
   #retire(agent: Agent, isAtWork: (session: Session) => boolean): void {
-    const retired = this.#processOf(agent)
+    const retired = this.#findProcess(agent)
     if (!retired) return
     this.#replaced.set(agent, Promise.resolve())
     endWhenAtRest(retired.sessions, isAtWork, () => this.#endProcess(retired))

@@ -44,7 +44,7 @@ export function useAgentKeys(page: RefObject<HTMLElement | null>): (event: Keybo
       const { target, key } = event
       if (event.defaultPrevented || event.isComposing || !(target instanceof Element) || !page.current) return
       if (hasModifier(event)) return
-      const next = nextOf(key, target, page.current)
+      const next = nextElement(key, target, page.current)
       if (!next) return
       event.preventDefault()
       next.focus()
@@ -64,7 +64,7 @@ function restoreFocus(last: { agent: string; button: string } | undefined): void
   next?.focus()
 }
 
-function nextOf(key: string, target: Element, page: HTMLElement): HTMLElement | null | undefined {
+function nextElement(key: string, target: Element, page: HTMLElement): HTMLElement | null | undefined {
   const search = page.querySelector<HTMLElement>(SEARCH)
   // skip agents without buttons
   const agents = [...page.querySelectorAll(AGENT)].filter(agent => agent.querySelector(BUTTON))

@@ -25,16 +25,16 @@ export class ToolPermissions {
 
   /** An entry was added. `before`: the entry that it replaces, which may have had other ids. */
   add(slot: EntrySlot, before: Entry | undefined): void {
-    const key = keyOf(slot.entry.peek())
+    const key = toolCallKey(slot.entry.peek())
     if (key !== undefined) this.#slots.set(key, [...(this.#slots.get(key) ?? []), slot])
-    for (const one of new Set([key, before && keyOf(before)])) this.#connect(one)
+    for (const one of new Set([key, before && toolCallKey(before)])) this.#connect(one)
     // the permission's answer, which may let an edit join a run of edits
     if (slot.call && before) this.changed.add(slot.call)
   }
 
   /** The entry is about to be replaced. */
   remove(slot: EntrySlot): void {
-    const key = keyOf(slot.entry.peek())
+    const key = toolCallKey(slot.entry.peek())
     const rest = this.#slots.get(key ?? '')?.filter(one => one !== slot)
     if (key !== undefined && rest) this.#slots.set(key, rest)
   }
@@ -42,7 +42,7 @@ export class ToolPermissions {
   /** The entry is gone. */
   drop(slot: EntrySlot): void {
     this.remove(slot)
-    this.#connect(keyOf(slot.entry.peek()))
+    this.#connect(toolCallKey(slot.entry.peek()))
   }
 
   #connect(key = ''): void {
@@ -69,7 +69,7 @@ export class ToolPermissions {
   }
 }
 
-function keyOf(entry: Entry): string | undefined {
+function toolCallKey(entry: Entry): string | undefined {
   if (entry.kind !== 'tool_call' && entry.kind !== 'permission') return undefined
   return entry.toolCallId === undefined ? undefined : `${entry.within ?? ''}\n${entry.toolCallId}`
 }

@@ -10,7 +10,7 @@ interface DeletedNoteProps {
 
 /** Shown below the list for some time after a deletion: the deleted sessions, and a button to undo. */
 export function DeletedNote({ deleted, onUndo }: DeletedNoteProps) {
-  const text = deleted.length > 0 ? textOf(deleted) : undefined
+  const text = deleted.length > 0 ? describeDeleted(deleted) : undefined
   useEffect(() => {
     if (text !== undefined) announce(t('{0} Press Ctrl+Z to undo.', text))
   }, [text])
@@ -27,7 +27,7 @@ export function DeletedNote({ deleted, onUndo }: DeletedNoteProps) {
   )
 }
 
-function textOf(deleted: HistorySummary['deleted']): string {
+function describeDeleted(deleted: HistorySummary['deleted']): string {
   const [first] = deleted
   if (first && deleted.length === 1)
     return first.deletesCopy

@@ -51,7 +51,7 @@ export function FilterButton({ filter, lines, onSearch }: FilterButtonProps) {
         label={isActive ? t('Filter and Group (active)') : t('Filter and Group')}
         class={isActive ? 'pressed' : ''}
         expanded={choices !== undefined}
-        onClick={() => setChoices(choices ? undefined : choicesOf([...lines.all], filter.value, isActive))}
+        onClick={() => setChoices(choices ? undefined : listChoices([...lines.all], filter.value, isActive))}
       />
       {choices && (
         <Menu
@@ -67,7 +67,11 @@ export function FilterButton({ filter, lines, onSearch }: FilterButtonProps) {
 }
 
 /** Only agents, folders and states that some session has, and the active filters. */
-function choicesOf(rows: HistoryRow[], { text, group: by }: HistoryFilter, isActive: boolean): MenuChoice[] {
+function listChoices(
+  rows: HistoryRow[],
+  { text, group: by }: HistoryFilter,
+  isActive: boolean,
+): MenuChoice[] {
   const agents = new Set<string>()
   const folders = new Map<string, string>()
   for (const { agentName, cwd, folder } of rows.sort(newestFirst)) {

@@ -240,10 +240,10 @@ function groupBy(by: 'agent' | 'folder', rows: HistoryRow[]): HistoryGroup[] {
 function withDistinctName(group: HistoryGroup, all: readonly HistoryGroup[]): HistoryGroup {
   const [{ cwd, folder } = { cwd: '', folder: '' }] = group.rows
   const others = all.flatMap(({ rows: [row] }) =>
-    row && row.cwd !== cwd && row.folder === folder ? [partsOf(row.cwd)] : [],
+    row && row.cwd !== cwd && row.folder === folder ? [splitPath(row.cwd)] : [],
   )
   if (others.length === 0) return group
-  const parts = partsOf(cwd)
+  const parts = splitPath(cwd)
   const tail = (path: readonly string[], count: number) => path.slice(-count).join('/')
   let count = 2
   while (count < parts.length && others.some(other => tail(other, count) === tail(parts, count))) count++
@@ -252,7 +252,7 @@ function withDistinctName(group: HistoryGroup, all: readonly HistoryGroup[]): Hi
   return { ...group, id: `${group.id} ${name}`, key: { kind: 'folder', name, tooltip: cwd } }
 }
 
-function partsOf(path: string): string[] {
+function splitPath(path: string): string[] {
   return path.split(/[\\/]+/).filter(Boolean)
 }
 

@@ -34,7 +34,7 @@ export function JsonTree({ json }: JsonTreeProps) {
   const [shown, setShown] = useState<ReadonlyMap<string, number>>(new Map())
   const [active, setActive] = useState('')
   const tree = useRef<HTMLDivElement>(null)
-  const rows = rowsOf(value, open, shown)
+  const rows = listRows(value, open, shown)
   const focus = (path: string | undefined) => {
     if (path === undefined) return
     setActive(path)
@@ -172,20 +172,24 @@ function canOpen({ more, value }: TreeRow): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0
 }
 
-function membersOf(value: unknown): [string, unknown][] {
+function listMembers(value: unknown): [string, unknown][] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }
 
-function rowsOf(message: unknown, open: ReadonlySet<string>, shown: ReadonlyMap<string, number>): TreeRow[] {
+function listRows(
+  message: unknown,
+  open: ReadonlySet<string>,
+  shown: ReadonlyMap<string, number>,
+): TreeRow[] {
   const rows: TreeRow[] = []
   const add = (row: TreeRow) => {
     rows.push(row)
     if (!open.has(row.path)) return
-    const members = membersOf(row.value)
+    const members = listMembers(row.value)
     const most = shown.get(row.path) ?? MEMBERS
     const { path: parent, depth } = row
     for (const [name, value] of members.slice(0, most))
-      add({ path: pathOf(parent, name), parent, depth: depth + 1, name, value })
+      add({ path: memberPath(parent, name), parent, depth: depth + 1, name, value })
     if (members.length > most) {
       const more = members.length - most
       // no name is written in this way
@@ -197,7 +201,7 @@ function rowsOf(message: unknown, open: ReadonlySet<string>, shown: ReadonlyMap<
 }
 
 /** A name may contain any character. */
-function pathOf(parent: string, name: string): string {
+function memberPath(parent: string, name: string): string {
   return `${parent}/${JSON.stringify(name)}`
 }
 
@@ -209,11 +213,11 @@ function firstOpen(message: unknown): Set<string> {
   while (level.length > 0) {
     const next: typeof level = []
     for (const [path, value] of level) {
-      const members = membersOf(value)
+      const members = listMembers(value)
       if (members.length === 0 || rows + members.length > FIRST_ROWS) continue
       rows += members.length
       open.add(path)
-      for (const [name, member] of members) next.push([pathOf(path, name), member])
+      for (const [name, member] of members) next.push([memberPath(path, name), member])
     }
     level = next
   }

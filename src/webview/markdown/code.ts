@@ -34,7 +34,7 @@ export function codeBlockHtml(code: string, info: string): string {
   const html = mayColor ? highlight(text.length > MAX_HIGHLIGHTED_AT_ONCE ? '' : text, language) : undefined
   const colored = text.length > MAX_HIGHLIGHTED_AT_ONCE ? undefined : html
   return (
-    `<div class="code-block"${placeOf(about)}>${codeBarHtml(about)}` +
+    `<div class="code-block"${placeAttributes(about)}>${codeBarHtml(about)}` +
     `<pre dir="ltr" tabindex="0"><code>${colored ?? plainHtml(text)}</code></pre></div>\n`
   )
 }
@@ -42,13 +42,13 @@ export function codeBlockHtml(code: string, info: string): string {
 /** The toolbar of a code block: its language and buttons. */
 export function codeBarHtml(about: FenceInfo): string {
   return (
-    `<div class="code-bar"><span class="code-language">${escapeHtml(nameOf(about))}</span>` +
+    `<div class="code-bar"><span class="code-language">${escapeHtml(blockName(about))}</span>` +
     `${buttons(about.language)}</div>`
   )
 }
 
 /** The target of the code, for applying it. */
-function placeOf({ language, path, from, to }: FenceInfo): string {
+function placeAttributes({ language, path, from, to }: FenceInfo): string {
   let attributes = ''
   if (language) attributes += ` data-language="${escapeHtml(language)}"`
   if (path) attributes += ` data-path="${escapeHtml(path)}"`
@@ -56,7 +56,7 @@ function placeOf({ language, path, from, to }: FenceInfo): string {
   return attributes
 }
 
-function nameOf({ language, path, from, to }: FenceInfo): string {
+function blockName({ language, path, from, to }: FenceInfo): string {
   if (!path) return language
   const name = path.split(/[\\/]/).at(-1) ?? path
   return from === undefined ? name : `${name}:${from}–${to}`

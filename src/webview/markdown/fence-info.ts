@@ -22,14 +22,14 @@ export function fenceInfo(info: string): FenceInfo {
   const lines = range.exec(word)
   if (lines) {
     const path = lines[3]!
-    return { language: extensionOf(path), path, from: Number(lines[1]), to: Number(lines[2]) }
+    return { language: fileExtension(path), path, from: Number(lines[1]), to: Number(lines[2]) }
   }
   const named = attribute.exec(info)
   const path = named?.[1] ?? named?.[2] ?? named?.[3]
   const colon = /^([A-Za-z][\w+#-]*):(.+)$/.exec(word)
   if (colon && pathLike.test(colon[2]!)) return { language: colon[1]!, path: colon[2]! }
-  if (/[\\/]/.test(word) && pathLike.test(word)) return { language: extensionOf(word), path: word }
-  const language = named && word.startsWith(named[0].split(/[=:]/)[0]!) ? extensionOf(path!) : plain(word)
+  if (/[\\/]/.test(word) && pathLike.test(word)) return { language: fileExtension(word), path: word }
+  const language = named && word.startsWith(named[0].split(/[=:]/)[0]!) ? fileExtension(path!) : plain(word)
   const next = words.filter(Boolean)[1]
   const second = next !== undefined && pathLike.test(next) ? next : undefined
   const file = path ?? second
@@ -40,7 +40,7 @@ function plain(word: string): string {
   return word.replace(/^\.|\}$/g, '').slice(0, 40)
 }
 
-function extensionOf(path: string): string {
+function fileExtension(path: string): string {
   return /\.([A-Za-z0-9]+)$/.exec(path)?.[1] ?? ''
 }
 

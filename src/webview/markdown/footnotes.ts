@@ -28,7 +28,7 @@ export function footnotes(markdown: Markdown): void {
   }
 
   /** A name that no link can use, since texts contain no NUL. */
-  function nameOf(label: string): string {
+  function footnoteName(label: string): string {
     return `\0${markdown.utils.normalizeReference(label)}`
   }
 
@@ -42,7 +42,7 @@ export function footnotes(markdown: Markdown): void {
     let line = startLine + 1
     while (line < endLine && isContinued(state, line, lineAt)) line++
     state.env.references ??= {}
-    state.env.references[nameOf(found[1]!)] ??= { href: '', title: '' }
+    state.env.references[footnoteName(found[1]!)] ??= { href: '', title: '' }
 
     const open = state.push('footnote_open', 'div', 1)
     open.map = [startLine, line]
@@ -86,7 +86,7 @@ export function footnotes(markdown: Markdown): void {
     mark.lastIndex = state.pos
     const found = mark.exec(state.src)
     if (!found || mark.lastIndex > state.posMax) return false
-    if (!state.env.references?.[nameOf(found[1]!)]) return false
+    if (!state.env.references?.[footnoteName(found[1]!)]) return false
     if (!silent) state.push('footnote_mark', 'sup', 0).meta = { label: found[1]! }
     state.pos += found[0].length
     return true

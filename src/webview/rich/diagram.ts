@@ -79,7 +79,7 @@ async function draw(
   document.body.append(workshop)
   try {
     const { svg } = await mermaid.render(`parley-diagram-${count++}`, source, workshop)
-    return imageOf(svgIn(svg))
+    return toImage(svgIn(svg))
   } finally {
     workshop.remove()
   }
@@ -93,7 +93,7 @@ function svgIn(frame: string): string {
   return new TextDecoder().decode(bytes)
 }
 
-function imageOf(svg: string): DiagramImage {
+function toImage(svg: string): DiagramImage {
   const clean = DOMPurify.sanitize(svg, {
     USE_PROFILES: { svg: true, svgFilters: true },
     RETURN_DOM_FRAGMENT: true,

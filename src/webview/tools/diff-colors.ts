@@ -54,8 +54,8 @@ export class DiffColors {
     const sides = { old: new Map<number, Token[]>(), new: new Map<number, Token[]>() }
     const whole = this.#diff.newLines !== undefined && this.#read(sides.new, 1, this.#diff.newLines)
     for (const hunk of this.#diff.hunks) {
-      this.#read(sides.old, Math.max(hunk.oldStart, 1), linesOf(hunk, 'removed'))
-      if (!whole) this.#read(sides.new, Math.max(hunk.start, 1), linesOf(hunk, 'added'))
+      this.#read(sides.old, Math.max(hunk.oldStart, 1), listLines(hunk, 'removed'))
+      if (!whole) this.#read(sides.new, Math.max(hunk.start, 1), listLines(hunk, 'added'))
     }
     this.#sides = { old: { lines: sides.old }, new: { lines: sides.new } }
     return this.#sides
@@ -72,7 +72,7 @@ export class DiffColors {
   }
 }
 
-function linesOf(hunk: DiffHunk, side: 'added' | 'removed'): string[] {
+function listLines(hunk: DiffHunk, side: 'added' | 'removed'): string[] {
   return hunk.groups.flatMap(group => (group.kind === side || group.kind === 'same' ? group.lines : []))
 }
 

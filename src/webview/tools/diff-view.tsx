@@ -50,7 +50,7 @@ export function DiffView({ diff, path, shift = 0, wrap = false }: DiffViewProps)
   )
 }
 
-function textOf(row: DiffRow | undefined): string {
+function rowText(row: DiffRow | undefined): string {
   return row && row.kind !== 'fold' ? row.text : ''
 }
 
@@ -101,7 +101,7 @@ function UnifiedDiff({ rows, wrapped, colors, shift, open, columns }: UnifiedDif
     rows.length,
     '.diff-line',
   )
-  useLineSource(element, rows.length, line => textOf(rows[line]), scrollToLine)
+  useLineSource(element, rows.length, line => rowText(rows[line]), scrollToLine)
   const { digits, characters } = columns
   const narrow = isNarrow.value
   const numbers = (row: DiffLine) => (narrow ? padded(row.new ?? row.old, digits) : both(row, digits))

@@ -46,14 +46,14 @@ export function diffOf(change: FileChange, patch?: string): FileDiff | undefined
 }
 
 function compare(before: string, after: string): FileDiff {
-  if (before.length + after.length > LONG_TEXT) return compareLong(linesOf(before), linesOf(after))
+  if (before.length + after.length > LONG_TEXT) return compareLong(splitForDiff(before), splitForDiff(after))
   const patch = structuredPatch('', '', unify(before), unify(after), '', '', {
     context: CONTEXT_LINES,
     timeout: TIMEOUT_MS,
   })
   if (!patch) {
-    const removed = linesOf(before)
-    const added = linesOf(after)
+    const removed = splitForDiff(before)
+    const added = splitForDiff(after)
     const groups: DiffGroup[] = [
       { kind: 'removed', lines: removed },
       { kind: 'added', lines: added },
@@ -61,7 +61,7 @@ function compare(before: string, after: string): FileDiff {
     const hunks = [{ start: 1, oldStart: 1, groups }]
     return { added: added.length, removed: removed.length, hunks, coarse: true }
   }
-  return { ...fromHunks(patch.hunks), newLines: linesOf(after) }
+  return { ...fromHunks(patch.hunks), newLines: splitForDiff(after) }
 }
 
 /** A section of equal lines, or of lines that replaced each other. */
@@ -79,7 +79,7 @@ interface Stretch {
  */
 function compareLong(before: readonly string[], after: string[]): FileDiff {
   const diff: FileDiff = { added: 0, removed: 0, hunks: [], coarse: false, newLines: after }
-  const stretches = stretchesOf(before, after)
+  const stretches = findStretches(before, after)
   for (let i = 0; i < stretches.length; ) {
     const first = stretches[i]!
     const lead = Math.min(CONTEXT_LINES, first.old, first.new)
@@ -139,7 +139,7 @@ function pushStretch(
 }
 
 /** The sections in which the sides differ, in order. */
-function stretchesOf(before: readonly string[], after: readonly string[]): Stretch[] {
+function findStretches(before: readonly string[], after: readonly string[]): Stretch[] {
   let oldEnd = before.length
   let newEnd = after.length
   let at = 0
@@ -203,7 +203,7 @@ function unify(text: string): string {
   return text.replace(/\r\n/g, '\n')
 }
 
-function linesOf(text: string): string[] {
+function splitForDiff(text: string): string[] {
   if (text === '') return []
   return unify(text).replace(/\n$/, '').split('\n')
 }

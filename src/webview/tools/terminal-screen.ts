@@ -190,7 +190,7 @@ export class TerminalScreen {
       let rows = 1
       while (at + rows < buffer.length && buffer.getLine(at + rows)!.isWrapped) rows++
       const tail = buffer.getLine(at + rows - 1)!.translateToString(true).length
-      const columns = (rows - 1) * this.#terminal.cols + widthOf(buffer.getLine(at + rows - 1)!, tail)
+      const columns = (rows - 1) * this.#terminal.cols + usedWidth(buffer.getLine(at + rows - 1)!, tail)
       this.#lines.push({ start: at + this.#dropped, rows, columns })
       at += rows
     }
@@ -202,7 +202,7 @@ export class TerminalScreen {
 }
 
 /** Number of columns up to the last character of a row; wide characters take two. */
-function widthOf(row: IBufferLine, characters: number): number {
+function usedWidth(row: IBufferLine, characters: number): number {
   if (characters === 0) return 0
   for (let column = row.length - 1; column >= 0; column--) {
     const cell = row.getCell(column)
@@ -225,8 +225,8 @@ const DECORATIONS = [
 function pushCell(spans: TerminalSpan[], cell: IBufferCell): void {
   const text = cell.getChars() || ' '
   const isPlain = cell.isAttributeDefault()
-  const foreground = isPlain ? undefined : colorOf(cell.isFgDefault(), cell.isFgRGB(), cell.getFgColor())
-  const background = isPlain ? undefined : colorOf(cell.isBgDefault(), cell.isBgRGB(), cell.getBgColor())
+  const foreground = isPlain ? undefined : toColor(cell.isFgDefault(), cell.isFgRGB(), cell.getFgColor())
+  const background = isPlain ? undefined : toColor(cell.isBgDefault(), cell.isBgRGB(), cell.getBgColor())
   const decorations = isPlain ? [] : DECORATIONS.flatMap(([name, has]) => (has(cell) ? [name] : []))
   const last = spans.at(-1)
   const looksAlike =
@@ -239,7 +239,7 @@ function pushCell(spans: TerminalSpan[], cell: IBufferCell): void {
 
 const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white']
 
-function colorOf(isDefault: boolean, isRgb: boolean, color: number): string | undefined {
+function toColor(isDefault: boolean, isRgb: boolean, color: number): string | undefined {
   if (isDefault) return undefined
   if (isRgb) return `rgb(${color >> 16}, ${(color >> 8) & 255}, ${color & 255})`
   if (color < 8) return `ansi-${NAMES[color]}`

@@ -98,7 +98,7 @@ export function Menu({
   const activeId = shown[active] ? `menu-${active}` : undefined
   const row = (choice: MenuChoice, index: number) => (
     <MenuRow
-      key={keyOf(choice)}
+      key={choiceKey(choice)}
       id={`menu-${index}`}
       choice={choice}
       active={index === active}
@@ -188,7 +188,7 @@ interface MenuGroupsProps {
 function MenuGroups({ choices: all, row }: MenuGroupsProps) {
   return (
     <>
-      {groupsOf(all).map(({ name, from, choices }) => {
+      {groupChoices(all).map(({ name, from, choices }) => {
         const rows = choices.map((choice, at) => row(choice, from + at))
         if (name === undefined) return rows
         return (
@@ -254,10 +254,10 @@ function MenuRow({ id, choice, active, chosen, star, onStar, onPoint, onChoose }
 }
 
 /** Groups consecutive choices with the same group name. */
-function groupsOf(
+function groupChoices(
   all: readonly MenuChoice[],
 ): Array<{ name: string | undefined; from: number; choices: MenuChoice[] }> {
-  const groups: ReturnType<typeof groupsOf> = []
+  const groups: ReturnType<typeof groupChoices> = []
   for (const [i, choice] of all.entries()) {
     const last = groups.at(-1)
     if (last && last.name === choice.group) last.choices.push(choice)
@@ -282,7 +282,7 @@ function MenuText({ choice, chosen }: Pick<MenuRowProps, 'choice' | 'chosen'>) {
   )
 }
 
-function keyOf({ again, group, value }: MenuChoice): string {
+function choiceKey({ again, group, value }: MenuChoice): string {
   return `${again ? group : ''}/${value}`
 }
 
@@ -292,7 +292,7 @@ function indexOf(
   picked: MenuChoice | undefined,
   current: string | undefined,
 ): number {
-  const same = picked ? choices.findIndex(choice => keyOf(choice) === keyOf(picked)) : -1
+  const same = picked ? choices.findIndex(choice => choiceKey(choice) === choiceKey(picked)) : -1
   const value = picked ? picked.value : current
   return same >= 0 ? same : choices.findIndex(choice => choice.value === value)
 }

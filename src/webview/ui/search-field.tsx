@@ -37,7 +37,7 @@ export function SearchField({
       <input
         ref={field}
         type="text"
-        {...(rows ? comboboxOf(rows) : { role: 'searchbox' as const })}
+        {...(rows ? comboboxProps(rows) : { role: 'searchbox' as const })}
         aria-label={label}
         placeholder={placeholder}
         spellcheck={false}
@@ -50,7 +50,7 @@ export function SearchField({
   )
 }
 
-function comboboxOf({ list, active }: NonNullable<SearchFieldProps['rows']>) {
+function comboboxProps({ list, active }: NonNullable<SearchFieldProps['rows']>) {
   return {
     role: 'combobox' as const,
     'aria-expanded': list !== undefined,

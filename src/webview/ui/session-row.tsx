@@ -23,14 +23,14 @@ interface SessionRowProps {
 
 /** The content of a row in any list of sessions: the agent's icon, title and state; agent, folder and time. */
 export function SessionRow({ row, icon, folder, title, actions, third }: SessionRowProps) {
-  const state = title ? undefined : stateOf(row)
+  const state = title ? undefined : describeState(row)
   return (
     <>
       <span class="session-icon" aria-hidden="true">
         <span class="session-glyph">
           <AgentIcon icon={icon} />
         </span>
-        <span class={`dot dot-${dotOf(row)}`} />
+        <span class={`dot dot-${dotClass(row)}`} />
       </span>
       <span class="session-text" title={sessionTooltip(row)}>
         <span class="session-line">
@@ -39,12 +39,12 @@ export function SessionRow({ row, icon, folder, title, actions, third }: Session
               {row.title}
             </span>
           )}
-          {state && <span class={`session-state truncate state-${dotOf(row)}`}>{state}</span>}
+          {state && <span class={`session-state truncate state-${dotClass(row)}`}>{state}</span>}
         </span>
         <span class="session-line">
           <span class="session-about truncate">
             <span class="session-agent">{row.agentName}</span>
-            <span class="session-rest">{restOf(row, folder)}</span>
+            <span class="session-rest">{describeRest(row, folder)}</span>
           </span>
           {actions}
         </span>
@@ -55,9 +55,9 @@ export function SessionRow({ row, icon, folder, title, actions, third }: Session
 }
 
 /** The rest of the second line, after the agent's name. */
-function restOf(row: HistoryRow, folder: boolean): string {
-  const other = row.inWindow ? t('in another window') : elsewhereOf(row)
-  const elsewhere = row.open ? undefined : (other ?? unlistedOf(row))
+function describeRest(row: HistoryRow, folder: boolean): string {
+  const other = row.inWindow ? t('in another window') : describeElsewhere(row)
+  const elsewhere = row.open ? undefined : (other ?? describeUnlisted(row))
   return [
     row.worktree ? shortWorktree(row.worktree) : folder && (row.here ? row.folder : t('in {0}', row.folder)),
     row.updatedAt !== undefined && shortTime(row.updatedAt, now.value),
@@ -84,14 +84,14 @@ export function sessionTooltip(row: HistoryRow): string {
     .join('\n')
 }
 
-function dotOf(row: HistoryRow): string {
+function dotClass(row: HistoryRow): string {
   if (row.activity === 'running') return 'running'
   if (row.activity === 'requires_action') return 'waiting'
   if (row.ended) return row.ended === 'done' ? 'done' : 'failed'
   return row.open ? 'idle' : 'closed'
 }
 
-function stateOf(row: HistoryRow): string | undefined {
+function describeState(row: HistoryRow): string | undefined {
   if (row.activity === 'running') return t('Running')
   if (row.activity === 'requires_action') return needsAnswerText(t)
   if (row.ended === 'failed') return t('Failed')
@@ -102,7 +102,7 @@ function stateOf(row: HistoryRow): string | undefined {
 }
 
 /** The agent's report about a session that isn't open here, as a longer text. */
-function elsewhereOf(row: HistoryRow): string | undefined {
+function describeElsewhere(row: HistoryRow): string | undefined {
   switch (row.elsewhere) {
     case 'running':
       return t('Running elsewhere')
@@ -116,7 +116,7 @@ function elsewhereOf(row: HistoryRow): string | undefined {
 }
 
 /** Says in few words that the agent doesn't have a session. */
-function unlistedOf({ unlisted }: HistoryRow): string | undefined {
+function describeUnlisted({ unlisted }: HistoryRow): string | undefined {
   if (!unlisted) return undefined
   return unlisted === 'saved' ? t('Only in Parley') : t('Not listed by its agent')
 }

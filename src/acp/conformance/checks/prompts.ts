@@ -45,7 +45,7 @@ export const prompts: ConformanceCheck[] = [
     section: section('3-agent-reports-output'),
     prompts: true,
     run: async run => {
-      const { frames, sessionId } = await turnOf(run)
+      const { frames, sessionId } = await finishTurn(run)
       const updates = updatesIn(frames)
       // a subagent's session is announced in an update
       const known = new Set<unknown>(run.sessions)
@@ -74,10 +74,10 @@ export const prompts: ConformanceCheck[] = [
     only: 2,
     prompts: true,
     run: async run => {
-      const { frames, messageId } = await turnOf(run)
+      const { frames, messageId } = await finishTurn(run)
       const roles = new Map<unknown, string>()
       for (const update of updatesIn(frames).map(updateOf)) {
-        const role = roleOf(update.sessionUpdate)
+        const role = messageRole(update.sessionUpdate)
         if (role === undefined) continue
         if (typeof update.messageId !== 'string')
           throw new CheckFailed(l10n.t('A message has no ID: {0}.', String(update.sessionUpdate)))
@@ -107,7 +107,7 @@ export const cancellation: ConformanceCheck[] = [
       const { long } = run.options.prompts
       const turn = await run.prompt(sessionId, long, async (agent, from) => {
         await agent.find(
-          frame => isEnd(frame) || (isUpdateOf(frame, sessionId) && isWork(frame)),
+          frame => isEnd(frame) || (isSessionUpdate(frame, sessionId) && isWork(frame)),
           from,
           run.options.times.output,
         )
@@ -154,7 +154,7 @@ export const cancellation: ConformanceCheck[] = [
   },
 ]
 
-async function turnOf(run: ConformanceRun): Promise<Turn> {
+async function finishTurn(run: ConformanceRun): Promise<Turn> {
   try {
     return await run.turn()
   } catch {
@@ -163,7 +163,7 @@ async function turnOf(run: ConformanceRun): Promise<Turn> {
 }
 
 const isWork = (frame: Frame) => WORK.test(String(updateOf(frame).sessionUpdate))
-const isUpdateOf = (frame: Frame, sessionId: string) =>
+const isSessionUpdate = (frame: Frame, sessionId: string) =>
   frame.message.method === 'session/update' && sessionOf(frame) === sessionId
 
 /** Version 1 answers the prompt at the end of the turn. */
@@ -182,7 +182,7 @@ function checkCancelled({ stopReason }: Turn): void {
     )
 }
 
-function roleOf(kind: unknown): string | undefined {
+function messageRole(kind: unknown): string | undefined {
   return /^(user_message|agent_message|agent_thought)(_chunk)?$/.exec(String(kind))?.[1]?.split('_')[0]
 }
 

@@ -15,7 +15,7 @@ export function onProseClick(event: MouseEvent, host: App['host']): void {
   event.stopPropagation()
   const { path, footnote } = link.dataset
   if (footnote !== undefined) {
-    explanationOf(link, footnote)?.scrollIntoView({ block: 'nearest' })
+    findExplanation(link, footnote)?.scrollIntoView({ block: 'nearest' })
     return
   }
   const href = path ?? link.getAttribute('href')
@@ -23,7 +23,7 @@ export function onProseClick(event: MouseEvent, host: App['host']): void {
 }
 
 /** The definition of a footnote: the first one below the reference that is in the page. */
-function explanationOf(mark: Element, label: string): Element | undefined {
+function findExplanation(mark: Element, label: string): Element | undefined {
   const all = document.querySelectorAll<HTMLElement>('.footnote')
   return [...all].find(
     one =>
@@ -117,11 +117,11 @@ export function selectedDiff(selection: Selection): string | undefined {
   if (!lines) return undefined
   return [...lines.querySelectorAll('.diff-line:not(.diff-fold, .diff-nothing)')]
     .filter(line => range.intersectsNode(line))
-    .map(line => partOf(line, range))
+    .map(line => selectedPart(line, range))
     .join('\n')
 }
 
-function partOf(line: Element, selected: Range): string {
+function selectedPart(line: Element, selected: Range): string {
   const part = line.ownerDocument.createRange()
   part.selectNodeContents(line)
   if (line.contains(selected.startContainer)) part.setStart(selected.startContainer, selected.startOffset)

@@ -63,7 +63,7 @@ function LinkedLines({ text }: { text: string }) {
 
 /** Only the lines near the visible part are in the page. */
 function LongCode({ text, language }: HighlightedCodeProps) {
-  const lines = useMemo(() => linesOf(text), [text])
+  const lines = useMemo(() => boundedLines(text), [text])
   return (
     <div class="code-block">
       <Bar text={text} language={language} />
@@ -73,7 +73,7 @@ function LongCode({ text, language }: HighlightedCodeProps) {
 }
 
 /** Splits very long lines into several, because browsers lay out a line as a whole. */
-function linesOf(text: string): string[] {
+function boundedLines(text: string): string[] {
   const lines = text.split('\n')
   if (lines.every(line => line.length <= MAX_LINE)) return lines
   return lines.flatMap(line => (line.length <= MAX_LINE ? [line] : (line.match(longPieces) ?? [])))

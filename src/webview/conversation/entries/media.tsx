@@ -64,12 +64,12 @@ function Blob({ name, mimeType, data, icon }: BlobProps) {
     >
       <Icon name={icon} />
       <span class="chip-label truncate">{name}</span>
-      <span class="quiet">{[mimeType, sizeOf(data)].filter(Boolean).join(' · ')}</span>
+      <span class="quiet">{[mimeType, decodedSize(data)].filter(Boolean).join(' · ')}</span>
     </button>
   )
 }
 
-function sizeOf(base64: string): string {
+function decodedSize(base64: string): string {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
   return formatSize(Math.max(0, Math.floor((base64.length * 3) / 4) - padding))
 }

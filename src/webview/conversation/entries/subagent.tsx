@@ -95,7 +95,7 @@ function Exchanged({ slot }: { slot: EntrySlot }) {
   return (
     <button type="button" class="link-button" onClick={reveal}>
       <Icon name={entry.from === undefined ? 'arrow-right' : 'arrow-left'} />
-      <span dir="auto">{firstLineOf(entry) || t('Message')}</span>
+      <span dir="auto">{firstLine(entry) || t('Message')}</span>
     </button>
   )
 }
@@ -108,16 +108,18 @@ export function SessionMessage({ slot }: { slot: EntrySlot }) {
   const hasText = entry.blocks.some(block => block.type !== 'text' || block.text.trim() !== '')
   return (
     <Line icon="mail" open={slot.open.value} onToggle={hasText ? () => app.toggle(slot) : undefined}>
-      {wayOf(entry, app.store)}
+      {describeRoute(entry, app.store)}
     </Line>
   )
 }
 
 /** The sender and receiver, without the displayed session itself. */
-function wayOf({ from, to }: SessionMessageEntry, store: ConversationStore): string {
+function describeRoute({ from, to }: SessionMessageEntry, store: ConversationStore): string {
   const here = store.head.value?.sessionId
   const name = (sessionId: string | undefined) =>
-    sessionId === undefined || sessionId === here ? undefined : (nameOf(store, sessionId) ?? t('a subagent'))
+    sessionId === undefined || sessionId === here
+      ? undefined
+      : (subagentName(store, sessionId) ?? t('a subagent'))
   const sender = name(from)
   const recipient = name(to)
   if (sender && recipient) return t('From {0} to {1}', sender, recipient)
@@ -125,12 +127,12 @@ function wayOf({ from, to }: SessionMessageEntry, store: ConversationStore): str
   return recipient ? t('To {0}', recipient) : t('Message between sessions')
 }
 
-function nameOf(store: ConversationStore, sessionId: string): string | undefined {
+function subagentName(store: ConversationStore, sessionId: string): string | undefined {
   const entry = store.subagents.get(sessionId)?.entry.value
   return entry?.kind === 'subagent' ? entry.title : undefined
 }
 
-function firstLineOf({ blocks }: SessionMessageEntry): string {
+function firstLine({ blocks }: SessionMessageEntry): string {
   for (const block of blocks) {
     const line = block.type === 'text' ? block.text.trim().split('\n', 1)[0] : undefined
     if (line) return line.length > 200 ? `${line.slice(0, 200)}…` : line

@@ -166,7 +166,7 @@ interface Piece {
 }
 
 /** The visible text of a part of the page, with separators between separate elements. */
-function textOf(root: Element): { text: string; pieces: Piece[] } {
+function collectText(root: Element): { text: string; pieces: Piece[] } {
   const pieces: Piece[] = []
   let text = ''
   let apart = false
@@ -191,7 +191,7 @@ function textOf(root: Element): { text: string; pieces: Piece[] } {
 
 /** The matches of the pattern in a part of the page, in order, at most `most`. Doesn't change the page. */
 function rangesIn(root: Element, pattern: RegExp, most: number): Range[] {
-  const { text, pieces } = textOf(root)
+  const { text, pieces } = collectText(root)
   const ranges: Range[] = []
   let from = 0
   for (const [start, end] of matchesIn(pattern, text, most)) {

@@ -164,7 +164,7 @@ export class FindModel {
     this.#key = this.#context.store.key
     this.#revealing++
     this.#toFirst = true
-    this.#pattern = patternOf(query)
+    this.#pattern = toPattern(query)
     if (!this.#pattern) {
       this.#highlights.clear()
       this.#found.take({ hits: [], part: 'whole' })
@@ -200,7 +200,7 @@ export class FindModel {
   }
 }
 
-function patternOf(query: FindQuery): RegExp | undefined {
+function toPattern(query: FindQuery): RegExp | undefined {
   if (query.text === '') return undefined
   try {
     return findPattern(query)

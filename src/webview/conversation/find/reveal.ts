@@ -58,7 +58,7 @@ async function revealIn(
   context.store.expandFor(slot)
   unfoldRun(context, slot)
   if (!isHead && !slot.open.peek()) open(context, slot)
-  const target = rowOf(context, slot, pattern, occurrence)
+  const target = findRow(context, slot, pattern, occurrence)
   if (!target) return
   if (!context.list.isInView(target.row)) context.list.toItem(target.row, context.list.viewHeight / 3)
   const element = await mounted(context, target.row.key, isWanted)
@@ -86,7 +86,7 @@ function open(context: FindContext, slot: EntrySlot): void {
 }
 
 /** The row that contains a match, and the match's index in that row. */
-function rowOf(
+function findRow(
   context: FindContext,
   slot: EntrySlot,
   pattern: RegExp,

@@ -37,7 +37,7 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
         <Menu
           anchor={button}
           label={t('Switch Agent')}
-          choices={choicesOf(head, agent, work.following.value, store.total.value > 0)}
+          choices={toChoices(head, agent, work.following.value, store.total.value > 0)}
           onChoose={value => {
             if (value.startsWith(AGENT))
               host.send('conversation/start', { agentId: value.slice(AGENT.length) })
@@ -53,7 +53,7 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
 /** The prefix of choices that start a session with an agent; the rest is its id. All other choices are commands. */
 const AGENT = 'agent:'
 
-function choicesOf(
+function toChoices(
   { agents, account, canFork, sessionId }: ConversationHead,
   { name }: NonNullable<ConversationHead['agent']>,
   isFollowing: boolean,

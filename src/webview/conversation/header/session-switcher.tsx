@@ -26,16 +26,16 @@ export function SessionSwitcher({ anchor, onRename, onClose }: SessionSwitcherPr
   const order = useRef<string[]>([])
   if (!head) return null
   const sessions = inOrder(head.sessions ?? [], order.current)
-  order.current = sessions.map(choiceOf)
+  order.current = sessions.map(choiceValue)
   return (
     <Menu
       anchor={anchor}
       label={t('Switch Session')}
       class="switcher"
-      choices={head.sessions ? choicesOf(head, sessions) : NONE}
+      choices={head.sessions ? toChoices(head, sessions) : NONE}
       current={currentOf(head)}
       onChoose={value => {
-        const row = sessions.find(row => choiceOf(row) === value)
+        const row = sessions.find(row => choiceValue(row) === value)
         if (row) host.send('conversation/openSession', { agentId: row.agentId, sessionId: row.sessionId })
         else if (value === RENAME) onRename()
         else host.send('conversation/command', { command: value })
@@ -48,10 +48,10 @@ export function SessionSwitcher({ anchor, onRename, onClose }: SessionSwitcherPr
 const RENAME = 'rename'
 const NONE: readonly MenuChoice[] = []
 
-function choicesOf(head: ConversationHead, sessions: readonly HistoryRow[]): MenuChoice[] {
+function toChoices(head: ConversationHead, sessions: readonly HistoryRow[]): MenuChoice[] {
   const folder = hasFolders(sessions)
   const rows = sessions.map(row => ({
-    value: choiceOf(row),
+    value: choiceValue(row),
     name: row.title,
     group: t('Sessions'),
     content: <SessionRow row={row} icon={iconOf(head, row.agentId)} folder={folder} />,
@@ -68,18 +68,18 @@ function choicesOf(head: ConversationHead, sessions: readonly HistoryRow[]): Men
 }
 
 /** Identifies a session among the choices of the menu. */
-function choiceOf({ agentId, sessionId }: Pick<HistoryRow, 'agentId' | 'sessionId'>): string {
+function choiceValue({ agentId, sessionId }: Pick<HistoryRow, 'agentId' | 'sessionId'>): string {
   return JSON.stringify([agentId, sessionId])
 }
 
 function currentOf({ agent, sessionId }: ConversationHead): string | undefined {
-  return agent && sessionId !== undefined ? choiceOf({ agentId: agent.agentId, sessionId }) : undefined
+  return agent && sessionId !== undefined ? choiceValue({ agentId: agent.agentId, sessionId }) : undefined
 }
 
 /** Rows stay in place while the menu is open, so that none moves under the pointer. New rows are last. */
 function inOrder(sessions: readonly HistoryRow[], order: readonly string[]): HistoryRow[] {
   const rankOf = (row: HistoryRow) => {
-    const rank = order.indexOf(choiceOf(row))
+    const rank = order.indexOf(choiceValue(row))
     return rank < 0 ? order.length : rank
   }
   return [...sessions].sort((a, b) => rankOf(a) - rankOf(b))

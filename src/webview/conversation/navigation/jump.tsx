@@ -38,7 +38,7 @@ export function JumpButtons() {
   // the message that was being written counts, too, if it has grown
   const continues = last !== undefined && last.grown.value !== grown
   const fresh = Math.max(0, store.total.value - total) + (continues ? 1 : 0)
-  const question = rowOf(store, store.waiting.value[0])
+  const question = findRow(store, store.waiting.value[0])
   return (
     <div class="jump">
       {question && <JumpToQuestion row={question} count={store.waiting.value.length} />}
@@ -57,7 +57,7 @@ export function JumpButtons() {
   )
 }
 
-function rowOf(store: ReturnType<typeof useApp>['store'], id: string | undefined): Row | undefined {
+function findRow(store: ReturnType<typeof useApp>['store'], id: string | undefined): Row | undefined {
   const index = id === undefined ? undefined : store.slot(id)?.index
   return index === undefined ? undefined : store.rows.rowsOf(index)[0]
 }

@@ -35,7 +35,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
   // the composer has no keys of its own for these; other fields may have some
   const inComposer = target?.closest('.composer-text') != null
   const alt = event.altKey && !event.ctrlKey && !event.metaKey && (!typing || inComposer)
-  const to = alt ? jumpOf(event) : undefined
+  const to = alt ? readJump(event) : undefined
   if (to) {
     event.preventDefault()
     navigate(app, to)
@@ -110,7 +110,7 @@ function unfold(event: KeyboardEvent, target: HTMLElement | undefined): boolean 
 }
 
 /** The navigation command of a key with Alt. */
-function jumpOf(event: KeyboardEvent): NavigateTo | undefined {
+function readJump(event: KeyboardEvent): NavigateTo | undefined {
   switch (event.key) {
     case 'ArrowUp':
       return event.shiftKey ? undefined : 'previousTurn'
@@ -160,14 +160,14 @@ export function moveFocus(event: KeyboardEvent, container: Element, selector: st
   const target = event.target instanceof Element ? event.target.closest(selector) : null
   if (!target) return false
   const all = [...container.querySelectorAll<HTMLElement>(selector)]
-  const next = nextOf(event.key, all, all.indexOf(target as HTMLElement))
+  const next = nextElement(event.key, all, all.indexOf(target as HTMLElement))
   if (next === undefined) return false
   event.preventDefault()
   next.focus()
   return true
 }
 
-function nextOf(key: string, all: readonly HTMLElement[], at: number): HTMLElement | undefined {
+function nextElement(key: string, all: readonly HTMLElement[], at: number): HTMLElement | undefined {
   switch (key) {
     case 'ArrowDown':
       return all[Math.min(all.length - 1, at + 1)]

@@ -65,7 +65,7 @@ export function TurnPrompt() {
         title={t('Go to Prompt')}
         onClick={() => void toEntry(app, slot.index)}
       >
-        {lineOf(entry.blocks)}
+        {firstLine(entry.blocks)}
       </button>
     </div>
   )
@@ -106,7 +106,7 @@ class PromptAbove {
   }
 }
 
-function lineOf(blocks: readonly ContentBlock[]): string {
+function firstLine(blocks: readonly ContentBlock[]): string {
   const text = blocks.map(block => (block.type === 'text' ? block.text.slice(0, MAX_LINE) : '')).join(' ')
   const line = text.split('\n').find(part => part.trim() !== '')
   return line === undefined ? t('Attachments without text') : visibleProse(line.trim())

@@ -17,13 +17,13 @@ export function ChangedFiles() {
   const open = useBarOpen()
   const { key, files, count, omitted = 0, unseen = [] } = work.changes.value
   if (files.length + omitted + unseen.length === 0 || key !== store.head.value?.key) return null
-  const left = files.filter(({ status }) => status !== undefined).length
+  const changed = files.filter(({ status }) => status !== undefined).length
   const sum = (side: 'added' | 'removed') => files.reduce((all, file) => all + file[side], 0)
   return (
     <section class="changes" aria-label={t('Changed files')}>
       <div class="changes-bar">
         <BarLine open={open} icon="diff-multiple">
-          <span class="changes-count">{plural(left, '1 file', '{0} files')}</span>
+          <span class="changes-count">{plural(changed, '1 file', '{0} files')}</span>
           <DiffCounts added={sum('added')} removed={sum('removed')} />
           {count && (
             <span class="changes-decided">
@@ -188,9 +188,11 @@ function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number 
   const path = relativePath(file.path, store.head.value?.roots)
   const name = baseName(path)
   const folder = path.slice(0, path.length - name.length)
-  const decided = file.decided && decidedOf(file.decided)
+  const decided = file.decided && describeDecision(file.decided)
   const isGone = !file.status && file.decided?.isGone === true
-  const { letter, word } = file.status ? statusOf(file.status) : { letter: '', word: decided?.text ?? '' }
+  const { letter, word } = file.status
+    ? describeStatus(file.status)
+    : { letter: '', word: decided?.text ?? '' }
   const from = file.from === undefined ? undefined : relativePath(file.from, store.head.value?.roots)
   const uncertain =
     file.uncertain === 'all'
@@ -274,7 +276,7 @@ function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number 
   )
 }
 
-function decidedOf({ outcome, kept, reverted, undecided }: NonNullable<ChangedFileNote['decided']>): {
+function describeDecision({ outcome, kept, reverted, undecided }: NonNullable<ChangedFileNote['decided']>): {
   icon: string
   text: string
   /** for a narrow side bar */
@@ -296,7 +298,7 @@ function decidedOf({ outcome, kept, reverted, undecided }: NonNullable<ChangedFi
   }
 }
 
-function statusOf(status: NonNullable<ChangedFileNote['status']>): { letter: string; word: string } {
+function describeStatus(status: NonNullable<ChangedFileNote['status']>): { letter: string; word: string } {
   switch (status) {
     case 'added':
       return { letter: 'A', word: t('Added') }

@@ -53,7 +53,7 @@ function List({ work, others }: { work: Work[]; others: number }) {
     host
       .request('conversation/lastLines', { work: work.map(({ id }) => id) })
       .then(answer => {
-        lines.value = new Map(work.map((one, i) => [keyOf(one), answer[i] ?? '']))
+        lines.value = new Map(work.map((one, i) => [workKey(one), answer[i] ?? '']))
       })
       // the host shows another conversation or is gone: the reported data stays
       .catch(() => undefined)
@@ -65,7 +65,7 @@ function List({ work, others }: { work: Work[]; others: number }) {
     <ScrollArea class="running-body" label={t('Background tasks')}>
       <ul>
         {work.map(one => (
-          <Row key={keyOf(one)} work={one} line={lines.value.get(keyOf(one)) ?? ''} />
+          <Row key={workKey(one)} work={one} line={lines.value.get(workKey(one)) ?? ''} />
         ))}
       </ul>
       {others > 0 && (
@@ -77,7 +77,7 @@ function List({ work, others }: { work: Work[]; others: number }) {
   )
 }
 
-function keyOf({ id }: Work): string {
+function workKey({ id }: Work): string {
   return JSON.stringify(id)
 }
 
@@ -87,7 +87,7 @@ function Row({ work, line }: { work: Work; line: string }) {
   const stopped = useSignal<number | undefined>(undefined)
   const { id, title, since, canCancel, entry } = work
   const terminalId = 'terminalId' in id ? id.terminalId : undefined
-  const name = title || nameOf(work)
+  const name = title || workName(work)
   const isStopping = stopped.value !== undefined && now.value - stopped.value < STOP_AGAIN_MS
   const onClick = async () => {
     if (terminalId !== undefined) open.value = !open.peek()
@@ -111,7 +111,7 @@ function Row({ work, line }: { work: Work; line: string }) {
           aria-expanded={terminalId === undefined ? undefined : open.value}
           onClick={onClick}
         >
-          <Icon name={iconOf(work)} class="line-icon" label={title ? nameOf(work) : undefined} />
+          <Icon name={workIcon(work)} class="line-icon" label={title ? workName(work) : undefined} />
           <Title isCode={terminalId !== undefined}>{name}</Title>
           <bdi class="running-last truncate">{line}</bdi>
           {since !== undefined && (
@@ -147,12 +147,12 @@ function Title({ isCode, children }: { isCode: boolean; children: ComponentChild
   return <bdi class={`running-title truncate${isCode ? ' code' : ''}`}>{children}</bdi>
 }
 
-function nameOf({ id }: Work): string {
+function workName({ id }: Work): string {
   if ('terminalId' in id) return t('Command')
   return 'subagentId' in id ? t('Subagent') : t('Tool call')
 }
 
-function iconOf({ id }: Work): string {
+function workIcon({ id }: Work): string {
   if ('terminalId' in id) return 'terminal'
   return 'subagentId' in id ? 'organization' : 'tools'
 }

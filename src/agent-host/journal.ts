@@ -77,7 +77,7 @@ export class Journal {
   #written = 0
   #isStateOld = true
   #isFileBroken = false
-  /** the number of the last frame when the file was written to last */
+  /** the number of the last frame in memory when the file was last written */
   #lastThen = 0
   #timer: NodeJS.Timeout | undefined
 

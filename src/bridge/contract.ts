@@ -11,7 +11,7 @@ export interface Request<P = unknown, A = unknown> {
   readonly answer: { readonly type?: A }
 }
 
-/** By the message's name; a plain schema is that of a notification. */
+/** The schemas of messages, by name. A message with a plain schema is a notification. */
 export type Contract = Readonly<Record<string, z.ZodType | Request>>
 
 export type Params<M> = M extends Request<infer P> ? P : M extends z.ZodType<infer P> ? P : never

@@ -35,8 +35,9 @@ export class MemberLimit {
   #shallow = 0
   /** depth of the object or array whose further members are dropped; 0 for none */
   #cutting = 0
-  /** the beginning of the message, and where it continues in the current piece */
+  /** the beginning of the message, as far as earlier pieces contain it */
   #head = ''
+  /** the offset in the current piece at which the message begins or continues */
   #from = 0
   /** determined once it matters */
   #isAnswer: boolean | undefined

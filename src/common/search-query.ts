@@ -134,7 +134,7 @@ export interface NamedSession {
 
 const names = new WeakMap<NamedSession, string>()
 
-/** Whether a session is found by its titles, agent, folder or id, whatever is in its conversation. */
+/** Whether the titles, agent, folder or id of a session match. The conversation isn't searched. */
 export function matchesNames({ terms, files }: SearchQuery, session: NamedSession): boolean {
   if (files.length > 0) return false
   if (terms.length === 0) return true

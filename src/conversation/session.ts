@@ -168,7 +168,7 @@ export class Session implements Disposable {
     return !open.every(entry => entry.kind === 'permission' && entry.outlastsTurn) || open.length === 0
   }
 
-  /** While it's held, no prompt is sent, nor added to a turn, and no rule answers the agent. */
+  /** Holds the session, or releases it. While a session is held, no prompt is sent or added to a turn, and no rule answers the agent. */
   hold(isHeld: boolean): void {
     if (this.requests.isHeld === isHeld) return
     this.requests.isHeld = isHeld
@@ -267,7 +267,7 @@ export class Session implements Disposable {
     if (start.commands) this.receive({ type: 'commands', commands: start.commands })
   }
 
-  /** @internal Prompts wait until `work` is done, which never rejects. It begins once the caller is done. */
+  /** @internal Runs `work`, which never rejects, once the caller has returned. Prompts wait until `work` is done. */
   beginAfter(work: () => Promise<void>): void {
     this.#isPreparing = true
     void Promise.resolve()

@@ -219,7 +219,7 @@ export class TranscriptDatabase implements Disposable {
     })
   }
 
-  /** A file that couldn't be written may be writable now. */
+  /** Opens the file again if it couldn't be written so far. */
   #openForWriting(): void {
     const reader = this.#opened
     if (reader?.unwritable === undefined || !this.#mayTryAgain) return

@@ -45,7 +45,7 @@ export class Windows implements Disposable {
   /** when this window's row was renewed last, and when that was tried, by the clock */
   #renewed = 0
   #tried = 0
-  /** Before this time, neither this window's row nor the rows of other windows were renewed for long. */
+  /** when a long gap ended in which no window could renew its row, because the machine slept or the disk couldn't be written */
   #steady = Number.NEGATIVE_INFINITY
   /** when the window responded last, by the clock */
   #answered: number

@@ -82,7 +82,7 @@ export class UsageMeter extends Owner {
     this.register(toDisposable(() => !this.#runs && this.#turnEnded()))
   }
 
-  /** What the session has used since Parley knows it. */
+  /** The session's usage since Parley first opened the session. */
   get used(): { costs: Cost[]; tokens: number } {
     return {
       costs: [...this.#costs].map(([currency, amount]) => ({ currency, amount })),

@@ -128,7 +128,7 @@ function placeOf(
   }
 }
 
-/** The oldest first; then the hosts of other versions. */
+/** The running agents, the oldest first, and then the hosts of other versions of Parley. */
 async function itemsOf(options: BackgroundCommandOptions): Promise<Item[]> {
   const { hosts, windows, workbench } = options
   windows.refresh()

@@ -227,7 +227,7 @@ export class ConversationPage extends Owner {
     this.#sendForShown('find/show', { match: { query: match.query, from: position ?? 0 } })
   }
 
-  /** Send the displayed conversation first, since the message is about that one. */
+  /** Sends the displayed conversation before a message that refers to it. */
   #sendForShown: SendToPage = (name, ...params) => {
     this.#pump.sendNow()
     const connection: WebviewConnection<ConversationHostMessages> = this.#connection

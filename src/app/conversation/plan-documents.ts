@@ -21,7 +21,7 @@ export type PlanSource = Pick<PlanDocuments, 'onDidOpen' | 'follow' | 'accept' |
 
 /** The content of a plan's document. */
 export interface ShownPlan {
-  /** Markdown; `undefined` if its conversation isn't open here, or has it no more */
+  /** Markdown; `undefined` if the conversation isn't open here, or no longer has the plan */
   text: string | undefined
   /** the possible answers; absent if the plan can't be answered anymore */
   pending?: { requestId: string } & PlanOptions

@@ -76,7 +76,7 @@ class TurnReader {
   readonly #begun: number
   readonly #spans: TurnSpan[] = []
   #more = 0
-  /** of the last frame, since the turn began; not earlier than that of the one before, although clocks may be set back */
+  /** milliseconds from the start of the turn to the last frame; never decreases, although clocks may be set back */
   #now = 0
   #waiting: TurnSpan | undefined
   /** the text that the last output continued */

@@ -16,7 +16,7 @@ import { DraftItems, parsed } from './draft-items.ts'
 const MAX_DRAFTS = 100
 /** The page waits 50 ms before it reports a change: a change is stored in less than 100 ms. */
 const SAVE_DELAY_MS = 30
-/** After a start, a previous window may still be closing: number of checks for it. */
+/** How often to check after a start whether a previous window, which may still be closing, has released its drafts. */
 const MAX_TAKE_OVERS = 40
 
 const position = z.number().int().min(0).optional()

@@ -47,7 +47,7 @@ export interface ForkOrigin {
 export interface Rewind {
   from: number
   to: number
-  /** Files were restored: the id of the undo, to revert it. */
+  /** set if files were restored: the id with which the user can undo that */
   restored?: string
   /** Neither the agent nor this conversation has these turns: the session was forked before them. */
   forgotten?: true

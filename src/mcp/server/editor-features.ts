@@ -125,7 +125,7 @@ export interface TaskInfo {
   isTooDeep?: boolean
   /** The tasks that run before this one: names, or JSON of an object that identifies a task. */
   dependsOn?: string[]
-  /** Everything that the editor says about what the task runs, to detect changes. */
+  /** The task's whole definition as text: if it differs from an earlier one, the task has changed. */
   content?: string
 }
 

@@ -128,7 +128,7 @@ function firstUse(text: string, name: string): Position | undefined {
   return { line: linesIn(text, at), column: at - (at === 0 ? -1 : before) }
 }
 
-/** Parts of a name, such as `Parser.parse`: each is searched for in the whole outline. */
+/** The most parts of a name such as `Parser.parse`, since the whole outline is searched for each part. */
 const MAX_NAMES = 20
 /** How far from a column that a model counted its name is searched for first. Characters. */
 const MAX_DISTANCE = 10_000

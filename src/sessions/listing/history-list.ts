@@ -112,7 +112,7 @@ export class HistoryList extends Owner {
     return current.size === 0 ? all : all.filter(item => !current.has(item))
   }
 
-  /** By the key of a session in lists: the earlier sessions of its conversation. */
+  /** The earlier sessions of each conversation, by the key of the session that lists show for the conversation. */
   earlier(): ReadonlyMap<string, readonly HistoryItem[]> {
     const earlier = new Map<string, HistoryItem[]>()
     for (const [item, { agentId, sessionId }] of currentSessions(this.#items())) {

@@ -86,7 +86,7 @@ export function filesOfPatch(patch: string): PatchFiles {
     const named = NAMED.exec(line)
     if (named?.[1] !== undefined) {
       paths.add(named[2]!)
-      // `patch` takes it for the start of a context diff
+      // `patch` reads such a line as the start of a context diff
       addCut(`${line.slice(4)} `)
       // other programs may read the whole line as the name
       if (named[3] !== '') unsure = true

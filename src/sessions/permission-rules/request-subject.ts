@@ -182,7 +182,7 @@ class InputFields {
   readonly possiblePaths = new Set<string>()
   edits = false
   isPlan = false
-  /** a terminal, whatever else is reported */
+  /** whether the content has a terminal: the call runs a command, whatever kind is reported */
   runs = false
   obscure = false
   leavesSandbox = false

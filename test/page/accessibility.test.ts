@@ -248,7 +248,7 @@ describe('axe finds no problems in four themes with', () => {
   })
 
   it('subagents', async () => {
-    const { frame } = await answered('Delegating', 'Review', 'Both have looked at it.')
+    const { frame } = await answered('Demo Agent', '/delegate', 'Both are done')
     await passes(frame)
   })
 

@@ -2,15 +2,12 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { screenshotAgents } from '../screenshots/agents.ts'
-import { aroundAgents } from '../screenshots/around-agents.ts'
 import { aroundStates } from '../screenshots/around-states.ts'
-import { composerStates } from '../screenshots/composer-states.ts'
 import { firstStates } from '../screenshots/first-states.ts'
 import { translateLocators } from '../screenshots/in-language.ts'
 import { allSizes, fewSizes, type LayoutSizes, LayoutStudio } from '../screenshots/layout-studio.ts'
 import { states } from '../screenshots/states.ts'
 import type { State } from '../screenshots/studio.ts'
-import { transcriptAgents } from '../screenshots/transcript-agents.ts'
 import { transcriptStates } from '../screenshots/transcript-states.ts'
 import { workStates } from '../screenshots/work-states.ts'
 import { bundleOf, LONGER, type TestLanguage } from '../support/longer-texts.ts'
@@ -24,8 +21,8 @@ import { shapeProblems } from '../ui/support/layout.ts'
  * have, where space is scarce.
  */
 const isComplete = process.env.PARLEY_LAYOUT === 'all'
-const all = [...states, ...composerStates, ...workStates, ...aroundStates, ...transcriptStates]
-const crowded = ['composer-queue', 'work-bars', 'around-permission-long', 'around-form', 'around-header']
+const all = [...states, ...workStates, ...aroundStates, ...transcriptStates]
+const crowded = ['queue', 'work-bars', 'around-permission-long', 'around-form', 'around-header']
 const crowdedStates = all.filter(({ name }) => crowded.includes(name))
 
 const sizes = isComplete ? allSizes : fewSizes
@@ -37,12 +34,7 @@ for (const [name, language, shown, inSizes] of [
   describe(`in ${name}, nothing overlaps or is cut off`, () => {
     if (isComplete || !language)
       describe('without agents, in', () => check(language, inSizes, firstStates, () => ({})))
-    describe('in', () =>
-      check(language, inSizes, shown, root => ({
-        ...screenshotAgents(root),
-        ...aroundAgents(root),
-        ...transcriptAgents(root),
-      })))
+    describe('in', () => check(language, inSizes, shown, screenshotAgents))
   })
 
 function check(
@@ -58,8 +50,8 @@ function check(
     }),
   })
 
-  for (const { name, needsWorkbench, needsRegistry, isSlow, take } of shown) {
-    if (needsWorkbench || needsRegistry || (isSlow && !isComplete)) continue
+  for (const { name, needsWorkbench, isSlow, take } of shown) {
+    if (needsWorkbench || (isSlow && !isComplete)) continue
     it(name, async () => {
       const window = await vscode.sharedWindow({
         ...(language && { language }),

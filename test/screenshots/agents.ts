@@ -1,6 +1,19 @@
 import type { IsolatedRoot } from '../host/isolated-root.ts'
-import { type AgentSetting, fixtureAgent } from '../ui/support/fixture-agent.ts'
-import { select } from './around-agents.ts'
+import { type AgentSetting, fixtureAgent, INITIALIZE_V2 } from '../ui/support/fixture-agent.ts'
+import {
+  ask,
+  call,
+  content,
+  diff,
+  elicit,
+  type Step,
+  say,
+  sayFile,
+  select,
+  text,
+  update,
+} from './agent-steps.ts'
+import { patch, transcriptAgents } from './transcript-agents.ts'
 
 const longName = 'An Agent Whose Name Its Makers Could Not Be Talked Out Of, Enterprise Preview Edition'
 const longTitle = Array.from({ length: 25 }, (_, at) => `word${at}`)
@@ -8,53 +21,228 @@ const longTitle = Array.from({ length: 25 }, (_, at) => `word${at}`)
   .padEnd(200, ' and more')
 const longPath = `${Array.from({ length: 12 }, (_, at) => `folder-${at}`).join('/')}/${'a-file-with-a-name'.repeat(3)}.test.ts`
 
-const row = (cell: (column: number) => string) =>
-  `| ${Array.from({ length: 12 }, (_, column) => cell(column)).join(' | ')} |`
-const table = [
-  'A table of twelve columns:',
-  '',
-  row(column => `Column ${column + 1}`),
-  row(() => '---'),
-  ...[1, 2, 3].map(line => row(column => (column % 3 === 0 ? `\`v${line}.${column}\`` : `${line * column}`))),
-  '',
-  'And the text goes on below it.',
-].join('\n')
+/** Names that tests use, too. */
+export const names = { long: longName, endOfRightToLeft: 'const greeting' }
 
-const codeLine =
-  `const everything = [${Array.from({ length: 60 }, (_, at) => `item${at}`).join(', ')}]`.slice(0, 400)
-const code = [
-  'A line of 400 characters:',
-  '',
-  '```ts',
-  '// short',
-  codeLine,
-  'export default everything',
-  '```',
-].join('\n')
+/** The agents for screenshots, in addition to the demo agent. Each has one purpose. */
+export function screenshotAgents(root: IsolatedRoot): Record<string, AgentSetting> {
+  const agents = {
+    fixture: ['Fixture', {}],
+    starting: ['Slow Starter', 'hang-new'],
+    broken: ['Broken', 'exit-start'],
+    future: ['From the Future', 'version-99'],
+    crashing: [
+      'Crashing',
+      {
+        prompt: [say('I begin with the first file.'), { stderr: 'fixture: out of memory\n' }, { exit: 1 }],
+      },
+    ],
+    'sign-in': ['Members Only', 'auth-required'],
+    'slow-sign-in': [
+      'Patient',
+      { preset: 'quirk-23', results: { initialize: { authMethods: [browser, key] } } },
+    ],
+    account: [
+      'Account',
+      {
+        results: initialize(
+          { auth: { logout: {}, status: {} }, sessionCapabilities },
+          { authMethods: [key] },
+        ),
+        on: { 'session/new': [{ notify: 'auth/status_update', params: account }] },
+      },
+    ],
+    archivist: [
+      'Archivist',
+      {
+        results: {
+          ...initialize({ sessionCapabilities }),
+          'session/list': { sessions: listedSessions(), nextCursor: 'more' },
+        },
+      },
+    ],
+    'no-list': [
+      'Listless',
+      { on: { 'session/list': [{ fail: { code: -32603, message: 'The index of sessions is damaged' } }] } },
+    ],
+    capable: [
+      'Capable',
+      {
+        results: {
+          ...initialize({ promptCapabilities: { image: true, embeddedContext: true } }),
+          'session/new': { sessionId: '$session', configOptions },
+        },
+      },
+    ],
+    careful: ['Careful', { prompt: longRequest }],
+    asking: ['Asking', { prompts: [[form], [visit]] }],
+    'long-names': [longName, { prompt: longNames }],
+    paths: ['Paths', { prompt: longWork }],
+    edits: ['Edits', { prompt: [edit, say('Done.')] }],
+    rtl: ['Right to Left', { prompt: [sayFile('right-to-left')] }],
+    table: ['Tables', { prompt: [sayFile('table')] }],
+    code: ['Code', { prompt: [sayFile('code')] }],
+    formulas: ['Formulas', { prompt: [sayFile('formulas')] }],
+    ...transcriptAgents,
+  } satisfies Record<string, [name: string, script: string | object]>
+  const settings = Object.entries(agents).map(
+    ([id, [name, script]]) => [id, fixtureAgent(root, name, script)] as const,
+  )
+  return {
+    ...Object.fromEntries(settings),
+    missing: { name: 'Not Installed', command: 'an-agent-that-is-not-installed' },
+    'transcript-changes': {
+      ...fixtureAgent(root, 'Patcher', { results: { initialize: INITIALIZE_V2 }, prompt: patch }),
+      protocol: 'latest',
+    },
+  }
+}
 
-const formulas = [
-  'The sum $\\sum_{i=1}^n i = \\frac{n(n+1)}{2}$ costs nothing, unlike $5 or $10:',
-  '',
-  '$$\\int_0^\\infty e^{-x^2}\\,dx = \\frac{\\sqrt{\\pi}}{2}$$',
-  '',
-  '```mermaid',
-  'flowchart TD',
-  '  A[Prompt] --> B{A question?}',
-  '  B -- yes --> C[You answer]',
-  '  B -- no --> D[The agent works]',
-  '  C --> D',
-  '```',
-  '',
-  'A diagram that cannot be drawn:',
-  '',
-  '```mermaid',
-  'graph nonsense ->->',
-  '```',
-  '',
-  'That was all.',
-].join('\n')
+const initialize = (agentCapabilities: object, more: object = {}) => ({
+  initialize: { agentCapabilities, ...more },
+})
+const sessionCapabilities = { fork: {}, title: {}, archive: {}, status: {} }
+const browser = {
+  id: 'browser',
+  name: 'Sign in with your browser',
+  description: 'Opens the page of the maker.',
+}
+const key = {
+  id: 'key',
+  type: 'env_var',
+  name: 'Use an API key',
+  vars: [{ name: 'FIXTURE_KEY', label: 'API key', secret: true, optional: false }],
+}
+const account = {
+  state: 'authenticated',
+  accounts: [{ label: 'ada', email: 'ada.lovelace@analytical-engines.example.org', active: true }],
+}
 
-const before = [
+const configOptions = [
+  select('mode', 'Mode', 'mode', ['Ask before every edit', 'Edit freely', 'Plan']),
+  select('model', 'Model', 'model', ['Large 9.1 Extended Preview', 'Medium 9', 'Small 9']),
+  select('effort', 'Thinking', 'thought_level', ['Low', 'Medium', 'High'], 'High'),
+  { id: 'web', name: 'Web search', type: 'boolean', currentValue: true, description: 'May look things up.' },
+  {
+    id: 'memory',
+    name: 'Remember across sessions',
+    type: 'boolean',
+    currentValue: false,
+    description: 'What it learns about the project is kept for the next session, in a file of its own.',
+  },
+  select('tone', 'Tone', 'other', ['Terse', 'Friendly']),
+]
+
+const longCommand = [
+  'find . -name "*.test.ts" -not -path "*/node_modules/*" -print0',
+  '  | xargs -0 -n 1 -P 4 node_modules/.bin/mocha --timeout 90000 --slow 20000 --reporter dot',
+  '  && npm run package -- --production --out dist/a-directory-with-a-long-name/parley.vsix',
+  '  && git status --short',
+].join(' \\\n')
+const longRequest: Step[] = [
+  say('Before I run all of it, a question.'),
+  ask(
+    longCommand,
+    'execute',
+    {
+      allow_once: 'Yes, this once',
+      allow_always: 'Yes, and do not ask again for commands that begin with “find” in this project',
+      reject_once: 'No, and tell the agent what to do instead',
+      reject_always: 'Never',
+    },
+    { rawInput: { command: longCommand, cwd: '$cwd/packages/a-package-with-a-rather-long-name' } },
+  ),
+]
+
+const titles = (choices: Record<string, string>) =>
+  Object.entries(choices).map(([value, title]) => ({ const: value, title }))
+/** A field of every kind. */
+const form = elicit('form', 'A few things before the release can go out', {
+  requestedSchema: {
+    title: 'About the release',
+    description: 'All of it can be changed later.',
+    type: 'object',
+    required: ['name', 'mail', 'level', 'parts'],
+    properties: {
+      name: { type: 'string', title: 'Name', description: 'As it stands on the tag.', minLength: 2 },
+      mail: { type: 'string', title: 'Mail', format: 'email', default: 'ada@example' },
+      day: { type: 'string', title: 'Day', format: 'date' },
+      count: { type: 'integer', title: 'Parallel builds', minimum: 1, maximum: 8, default: 2 },
+      agree: { type: 'boolean', title: 'Announce it', description: 'In the channel of the team.' },
+      level: {
+        type: 'string',
+        title: 'Level',
+        oneOf: titles({ patch: 'Patch', minor: 'Minor', major: 'Major' }),
+      },
+      parts: {
+        type: 'array',
+        title: 'Parts',
+        items: {
+          anyOf: titles({
+            ext: 'The extension',
+            docs: 'The documentation, with all its pictures',
+            site: 'The site',
+          }),
+        },
+        minItems: 1,
+      },
+    },
+  },
+})
+const visit = elicit('url', 'Link your account to go on', {
+  elicitationId: 'visit-1',
+  url: `http://ada@xn--exmple-cua.com/account/link?state=${'0123456789abcdef'.repeat(6)}`,
+})
+
+/** Earlier sessions of an agent: titles of every length, other folders, no title, archived. */
+function listedSessions(): object[] {
+  const listed = (sessionId: string, daysAgo: number, title: string | null, more: object = {}) => ({
+    sessionId,
+    cwd: '$cwd',
+    title,
+    updatedAt: new Date(Date.now() - daysAgo * 86_400_000).toISOString(),
+    ...more,
+  })
+  return [
+    listed('a', 0, 'Fix the flaky parser test'),
+    listed(
+      'b',
+      1,
+      'Move the settings out of the package into files of their own, so that each can be read and tested alone',
+    ),
+    listed('c', 1, 'Explain the build', { cwd: '/elsewhere/another-repository' }),
+    listed('d', 4, null),
+    listed('e', 12, 'Upgrade TypeScript', { archived: true }),
+    listed('f', 60, 'Antwort auf die Frage nach dem Donaudampfschifffahrtsgesellschaftskapitän', {
+      cwd: '/elsewhere/a-repository-with-a-name-that-goes-on-and-on-and-on',
+    }),
+  ]
+}
+
+const locations = [{ path: `$cwd/${longPath}`, line: 12_345 }]
+const read = call('read', `Read ${longPath}`, { locations, content: [content(text('export {}'))] })
+const build = `npm run build -- ${'--with-an-option=value '.repeat(8)}&& npm test`
+const run = call('execute', build, { status: 'failed' })
+const longNames: Step[] = [
+  update('session_info_update', { title: longTitle }),
+  read,
+  run,
+  say(`Read \`${longPath}\` and ${'averylongwordwithoutanyplacetobreakit'.repeat(4)}.`),
+]
+/** Work of every kind on files far apart. */
+const longWork: Step[] = [
+  read,
+  call('search', 'Search for "a needle in a very large haystack of files that nobody reads"'),
+  call('read', 'Read planets.js', { status: 'failed' }),
+  say('I looked around.'),
+  call('edit', `Edit ${longPath}`, { locations, content: [diff(longPath, 'a\nb\n', 'a\nc\nd\n')] }),
+  call('move', `Move ${longPath} to elsewhere.ts`, { locations }),
+  call('fetch', `https://example.com/${longPath}`),
+  run,
+  call('delete', `Delete ${longPath}`, { status: 'in_progress' }),
+]
+
+const parser = [
   "import { Token } from './token'",
   '',
   '/** Reads all tokens of a text. */',
@@ -73,138 +261,10 @@ const before = [
   '}',
   '',
 ].join('\n')
-const after = before
+const edited = parser
   .replace(
     '    tokens.push(next(source, position))\n    position++',
     '    const token = next(source, position)\n    tokens.push(token)\n    position += token.text.length',
   )
   .replace('source[at] }', 'source.slice(at, endOfToken(source, at)) }')
-const edit = {
-  sessionUpdate: 'tool_call',
-  toolCallId: 'edit',
-  title: 'Edit parser.ts',
-  kind: 'edit',
-  status: 'completed',
-  content: [{ type: 'diff', path: '$cwd/src/parser.ts', oldText: before, newText: after }],
-}
-
-const rightToLeft = [
-  'مرحبا! سأقرأ الملف `src/parser.ts` أولاً، ثم أشغّل الاختبارات.',
-  '',
-  '- البند الأول',
-  '- البند الثاني مع `code` في الوسط',
-  '',
-  'שלום, זוהי פסקה בעברית עם **הדגשה** ומספר 1,234.',
-  '',
-  'And a paragraph in English between them.',
-  '',
-  '```ts',
-  'const greeting = "مرحبا"',
-  '```',
-].join('\n')
-
-/** The agents for screenshots, in addition to the demo agent. Each has one purpose. */
-export function screenshotAgents(root: IsolatedRoot): Record<string, AgentSetting> {
-  const says = (text: string) => ({ prompt: [{ say: text }] })
-  const path = `$cwd/${longPath}`
-  const longCall = {
-    sessionUpdate: 'tool_call',
-    toolCallId: 'long',
-    title: `Read ${longPath}`,
-    kind: 'read',
-    status: 'completed',
-    locations: [{ path, line: 12_345 }],
-    content: [{ type: 'content', content: { type: 'text', text: 'export {}' } }],
-  }
-  const longCommand = {
-    sessionUpdate: 'tool_call',
-    toolCallId: 'command',
-    title: `npm run build -- ${'--with-an-option=value '.repeat(8)}&& npm test`,
-    kind: 'execute',
-    status: 'failed',
-  }
-  return {
-    fixture: fixtureAgent(root, 'Fixture'),
-    starting: fixtureAgent(root, 'Slow Starter', 'hang-new'),
-    missing: { name: 'Not Installed', command: 'an-agent-that-is-not-installed' },
-    broken: fixtureAgent(root, 'Broken', 'exit-start'),
-    future: fixtureAgent(root, 'From the Future', 'version-99'),
-    crashing: fixtureAgent(root, 'Crashing', {
-      prompt: [{ say: 'I begin with the first file.' }, { stderr: 'fixture: out of memory\n' }, { exit: 1 }],
-    }),
-    'sign-in': fixtureAgent(root, 'Members Only', 'auth-required'),
-    'long-names': fixtureAgent(root, longName, {
-      prompt: [
-        { update: { sessionUpdate: 'session_info_update', title: longTitle } },
-        { update: longCall },
-        { update: longCommand },
-        { say: `Read \`${longPath}\` and ${'averylongwordwithoutanyplacetobreakit'.repeat(4)}.` },
-      ],
-    }),
-    rtl: fixtureAgent(root, 'Right to Left', says(rightToLeft)),
-    table: fixtureAgent(root, 'Tables', says(table)),
-    code: fixtureAgent(root, 'Code', says(code)),
-    formulas: fixtureAgent(root, 'Formulas', says(formulas)),
-    capable: fixtureAgent(root, 'Capable', {
-      results: {
-        initialize: {
-          agentCapabilities: { promptCapabilities: { image: true, embeddedContext: true } },
-        },
-        'session/new': {
-          sessionId: '$session',
-          configOptions: [
-            select('mode', 'Mode', 'mode', ['Ask', 'Code', 'Plan'], 'Code'),
-            select('model', 'Model', 'model', ['Large 9', 'Small 9'], 'Large 9'),
-            select('effort', 'Thinking', 'thought_level', ['Low', 'Medium', 'High'], 'High'),
-          ],
-        },
-      },
-    }),
-    delegating: fixtureAgent(root, 'Delegating', {
-      prompt: [
-        { say: 'I let two others look at it.' },
-        ...['Look for bugs', 'Look for missing tests'].map((title, at) => ({
-          update: {
-            sessionUpdate: 'subagent_update',
-            sessionId: `sub-${at}`,
-            title,
-            state: at === 0 ? { state: 'idle', stopReason: 'end_turn' } : { state: 'running' },
-          },
-        })),
-        { say: 'Both have looked at it.' },
-      ],
-    }),
-    paths: fixtureAgent(root, 'Paths', { prompt: [...longWork(), { say: 'Done.' }] }),
-    edits: fixtureAgent(root, 'Edits', { prompt: [{ update: edit }, { say: 'Done.' }] }),
-  }
-}
-
-/** Work of every kind on files far apart. */
-function longWork(): object[] {
-  const call = (toolCallId: string, kind: string, title: string, more: object = {}) => ({
-    update: {
-      sessionUpdate: 'tool_call',
-      toolCallId,
-      kind,
-      title,
-      status: 'completed',
-      locations: [{ path: `$cwd/${longPath}`, line: 12 }],
-      ...more,
-    },
-  })
-  return [
-    call('read-1', 'read', `Read ${longPath}`),
-    call('search-1', 'search', 'Search for "a needle in a very large haystack of files that nobody reads"'),
-    call('read-2', 'read', 'Read planets.js', { status: 'failed' }),
-    { say: 'I looked around.' },
-    call('edit', 'edit', `Edit ${longPath}`, {
-      content: [{ type: 'diff', path: `$cwd/${longPath}`, oldText: 'a\nb\n', newText: 'a\nc\nd\n' }],
-    }),
-    call('move', 'move', `Move ${longPath} to elsewhere.ts`),
-    call('fetch', 'fetch', `https://example.com/${longPath}`),
-    call('run', 'execute', `npm test -- --grep "${longPath}"`, { status: 'failed' }),
-    call('delete', 'delete', `Delete ${longPath}`, { status: 'in_progress' }),
-  ]
-}
-
-export const names = { paths: 'Paths', long: longName, endOfRightToLeft: 'const greeting' }
+const edit = call('edit', 'Edit parser.ts', { content: [diff('src/parser.ts', parser, edited)] })

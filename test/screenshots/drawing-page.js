@@ -5,14 +5,14 @@ globalThis.parleyDrawing ??= {
    * Boxes, icons and lines of text, from the back to the front, in CSS pixels. `selector`: the part to draw, and what may
    * float above it.
    */
-  shapes(selector) {
+  draw(selector) {
     this.found = []
-    const parts = selector ? [...document.querySelectorAll(selector)] : [document.body]
-    const frame = selector
-      ? parts[0].getBoundingClientRect()
-      : { left: 0, top: 0, right: innerWidth, bottom: innerHeight }
-    for (const part of parts) this.visit(part, frame, 1)
-    return this.found.map(shape => ({ ...shape, x: shape.x - frame.left, y: shape.y - frame.top }))
+    const parts = [...document.querySelectorAll(selector)]
+    const { left, top, width, height } = parts[0].getBoundingClientRect()
+    const clip = { left, top, right: left + width, bottom: top + height }
+    for (const part of parts) this.visit(part, clip, 1)
+    const shapes = this.found.map(shape => ({ ...shape, x: shape.x - left, y: shape.y - top }))
+    return { width: Math.round(width), height: Math.round(height), shapes }
   },
 
   visit(element, clip, opacity) {

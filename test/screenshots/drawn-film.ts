@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { deflateRawSync } from 'node:zlib'
 import type { Frame } from 'playwright-core'
-import { projectDirectory } from '../host/paths.ts'
+import { outDirectory, projectDirectory } from '../host/paths.ts'
 
 /** What a page shows, from the back to the front, in CSS pixels: see `drawing-page.js`. */
 interface Shape {
@@ -23,6 +22,12 @@ interface Shape {
   svg?: string
 }
 
+interface Drawing {
+  width: number
+  height: number
+  shapes: Shape[]
+}
+
 interface Picture {
   shapes: Shape[]
   /** how long it's shown */
@@ -36,35 +41,32 @@ const page = readFileSync(join(import.meta.dirname, 'drawing-page.js'), 'utf8')
  * script, and shows one of its pictures if the user wants no motion.
  */
 export class DrawnFilm {
-  readonly #size: { width: number; height: number }
+  readonly #part: string
   readonly #background: string
   readonly #pictures: Picture[] = []
+  #size = { width: 0, height: 0 }
   /** The shown picture if nothing may move. */
   #still = 0
 
-  constructor(size: { width: number; height: number }, background: string) {
-    this.#size = size
+  /** `part`: selects the part of a page to draw, and what may float above that part. */
+  constructor({ part = 'body', background = '#181818' } = {}) {
+    this.#part = part
     this.#background = background
   }
 
-  /** Adds what the page shows now, or only a part of it and what may float above that part. */
-  async show(frame: Frame, ms: number, { isStill = false, part = '' } = {}): Promise<void> {
+  /** Adds what the page shows now. The first picture has the film's size. */
+  async show(frame: Frame, ms: number, { isStill = false } = {}): Promise<void> {
     await frame.evaluate(page)
     if (isStill) this.#still = this.#pictures.length
-    const shapes = await frame.evaluate<Shape[]>(`parleyDrawing.shapes(${JSON.stringify(part)})`)
+    const { width, height, shapes } = await frame.evaluate<Drawing>(
+      `parleyDrawing.draw(${JSON.stringify(this.#part)})`,
+    )
+    if (this.#pictures.length === 0) this.#size = { width, height }
     this.#pictures.push({ shapes, ms })
   }
 
-  /** Writes the file. `title` describes it to screen readers. */
-  save(file: string, title: string): void {
-    const drawing = this.draw(title)
-    writeFileSync(file, drawing)
-    const packed = deflateRawSync(drawing, { level: 9 }).length
-    console.log(`${file}: ${drawing.length} characters, ${packed} bytes in the package`)
-  }
-
-  /** The file. `title` describes it to screen readers. */
-  draw(title: string): string {
+  /** Writes it to `out/screenshots`. `title` describes it to screen readers. */
+  save(name: string, title: string): void {
     const { width, height } = this.#size
     const styles = new Names()
     const symbols = new Names()
@@ -81,7 +83,7 @@ export class DrawnFilm {
       rules.push(`.p${at}{animation:p${at} ${total / 1000}s step-end infinite}`)
       start += ms
     }
-    return [
+    const lines = [
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
       `<title>${escaped(title)}</title>`,
       '<style>',
@@ -98,7 +100,8 @@ export class DrawnFilm {
       ...bodies.map((body, at) => `<g class="p p${at}">\n${body}\n</g>`),
       '</svg>',
       '',
-    ].join('\n')
+    ]
+    writeFileSync(join(outDirectory, 'screenshots', `${name}.svg`), lines.join('\n'))
   }
 }
 
@@ -152,48 +155,11 @@ function draw(shape: Shape, styles: Names, symbols: Names): string {
   const content = svg
     .replace(/^[\s\S]*?<svg[^>]*>|<\/svg>\s*$/g, '')
     .replace(/ (?:fill|clip-rule)="(?:currentColor|none|evenodd)"/g, '')
+    // as exact as the eye
+    .replace(/(\.\d\d)\d+/g, '$1')
     .trim()
-  const paths = [...content.matchAll(/ d="([^"]*)"/g)].map(([, path]) => shortened(path!))
-  const isShort = paths.every(path => path !== undefined)
-  const box = isShort ? viewBox.replace(/[\d.]+/g, number => String(Number(number) * 10)) : viewBox
-  const drawn = isShort ? content.replace(/ d="[^"]*"/g, () => ` d="${paths.shift()}"`) : content
-  const name = symbols.of(`<symbol viewBox="${box}">${drawn}</symbol>`)
+  const name = symbols.of(`<symbol viewBox="${viewBox}">${content}</symbol>`)
   return `<use href="#${name}" x="${x}" y="${y}" width="${width}" height="${height}" class="${styles.of(`fill:${fill}${shade}`)}"/>`
-}
-
-/** How many numbers a command takes. */
-const NUMBERS: Record<string, number> = { m: 2, l: 2, h: 1, v: 1, c: 6, s: 4, q: 4, t: 2, z: 0 }
-
-/**
- * With tenths of a pixel in place of pixels, each as the distance from the one before: half as long. The flags of arcs can be
- * written together with numbers, so a path with arcs stays as it is.
- */
-function shortened(path: string): string | undefined {
-  if (/[ae]/i.test(path)) return undefined
-  let [x, y, startX, startY] = [0, 0, 0, 0]
-  let short = ''
-  for (const [, letter, rest] of path.matchAll(/([a-z])([^a-z]*)/gi)) {
-    const kind = letter!.toLowerCase()
-    const isRelative = letter === kind
-    const numbers = (rest!.match(/-?(?:\d*\.\d+|\d+)/g) ?? []).map(number => Number(number) * 10)
-    const steps: number[] = []
-    const count = NUMBERS[kind] ?? 0
-    for (let at = 0; at < numbers.length; at += count) {
-      const [fromX, fromY] = [x, y]
-      for (const [index, number] of numbers.slice(at, at + count).entries()) {
-        const isX = kind === 'h' || (kind !== 'v' && index % 2 === 0)
-        const from = isX ? fromX : fromY
-        const to = isRelative ? from + number : number
-        steps.push(Math.round(to) - Math.round(from))
-        if (isX) x = to
-        else y = to
-      }
-      if (kind === 'm' && at === 0) [startX, startY] = [x, y]
-    }
-    if (kind === 'z') [x, y] = [startX, startY]
-    short += `${kind}${steps.join(' ').replaceAll(' -', '-')}`
-  }
-  return short
 }
 
 /** One that has another name in the font's files isn't drawn. */

@@ -2,14 +2,19 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { outDirectory } from '../host/paths.ts'
-import { encodeAnimation, type Frame } from './apng.ts'
+import { runCommand } from '../host/run-command.ts'
+
+/** One palette for all frames, in which the interface's colors stay as they are. */
+const PALETTE =
+  'split[a][b];[a]palettegen=stats_mode=full:max_colors=255[palette];[b][palette]paletteuse=dither=none'
 
 /** An animation of a window, for the README. Each of its frames is also saved as a screenshot, to look at. */
 export class Film {
   readonly #page: Page
   readonly #name: string
-  readonly #frames: Frame[] = []
   readonly #directory = join(outDirectory, 'screenshots')
+  /** in the format of ffmpeg's `concat` */
+  readonly #list: string[] = []
 
   constructor(page: Page, name: string) {
     this.#page = page
@@ -19,16 +24,14 @@ export class Film {
 
   /** Adds what the window shows now. `ms`: how long it's shown. */
   async show(ms: number): Promise<void> {
-    const path = join(
-      this.#directory,
-      `${this.#name}-${String(this.#frames.length + 1).padStart(2, '0')}.png`,
-    )
+    const file = `${this.#name}-${String(this.#list.length + 1).padStart(2, '0')}.png`
     // moves the mouse away, so that nothing is hovered
     await this.#page.mouse.move(2, 2)
     for (const hover of ['.workbench-hover-container', '.monaco-sash.hover'])
       await this.#page.locator(hover).first().waitFor({ state: 'hidden' })
     const part = this.#page.locator('.monaco-workbench')
-    this.#frames.push({ png: await part.screenshot({ path, caret: 'hide' }), ms })
+    await part.screenshot({ path: join(this.#directory, file), caret: 'hide' })
+    this.#list.push(`file ${file}\nduration ${ms / 1000}\n`)
   }
 
   /** Types a text as the user would, a few words in each frame. */
@@ -39,9 +42,12 @@ export class Film {
     }
   }
 
-  save(): void {
-    const animation = encodeAnimation(this.#frames)
-    writeFileSync(join(this.#directory, `${this.#name}.png`), animation)
-    console.log(`${this.#name}: ${this.#frames.length} frames, ${Math.round(animation.length / 1000)} kB`)
+  /** Writes a PNG animation that repeats forever, with ffmpeg. */
+  async save(): Promise<void> {
+    const list = `${this.#name}.txt`
+    writeFileSync(join(this.#directory, list), this.#list.join(''))
+    const input = ['-f', 'concat', '-i', list, '-vsync', 'vfr', '-filter_complex', PALETTE]
+    const output = ['-plays', '0', '-f', 'apng', `${this.#name}.png`]
+    await runCommand('ffmpeg', ['-v', 'error', '-y', ...input, ...output], { cwd: this.#directory })
   }
 }

@@ -13,8 +13,7 @@ export const firstStates: State[] = [
       const conversation = await studio.conversation()
       const card = conversation.card('Restricted Mode')
       await card.waitFor()
-      await studio.captureSideBar('first-untrusted')
-      await studio.captureNarrow('first-untrusted')
+      await studio.captureWidths('first-untrusted')
       await studio.captureWindow('first-untrusted-window')
       await card.getByRole('button', { name: 'Manage Trust' }).click()
       const trust = workbench.page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust' })
@@ -31,8 +30,7 @@ export const firstStates: State[] = [
       await studio.resetWidth()
       const { frame } = await studio.conversation()
       await frame.getByText('Set Up an Agent').waitFor()
-      await studio.captureSideBar('first-no-agents')
-      await studio.captureNarrow('first-no-agents')
+      await studio.captureWidths('first-no-agents')
       await workbench.runCommand('Parley: Open History')
       const history = await workbench.webview('main.history')
       await history.locator('.history-empty, .history-nothing').first().waitFor()
@@ -58,22 +56,7 @@ export const firstStates: State[] = [
       const sideBar = await workbench.webview(`${sessions} .session-text`)
       await sideBar.locator(sessions).getByText('Needs your answer').waitFor()
       await studio.captureWindow('first-in-tabs-window')
-      await studio.captureSideBar('first-in-tabs')
-      await studio.captureNarrow('first-in-tabs')
-      await workbench.runCommand('View: Close All Editors')
-    },
-  },
-  {
-    name: 'first-manage-agents',
-    needsRegistry: true,
-    async take(studio) {
-      const { workbench } = studio
-      await workbench.runCommand('Parley: Manage Agents')
-      const page = await workbench.webview('body[data-view="agents"]')
-      await page.getByRole('region', { name: 'In the Registry' }).locator('.agent').first().waitFor()
-      await page.getByText('Reading the agent registry…').waitFor({ state: 'detached' })
-      await studio.captureWindow('first-manage-agents')
-      await studio.captureEditorNarrow('first-manage-agents')
+      await studio.captureWidths('first-in-tabs')
       await workbench.runCommand('View: Close All Editors')
     },
   },

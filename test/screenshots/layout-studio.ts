@@ -46,7 +46,13 @@ export class LayoutStudio extends Studio {
     return this.#check(name)
   }
 
-  override async captureNarrow(): Promise<void> {}
+  override captureWidths(name: string): Promise<void> {
+    return this.#check(name)
+  }
+
+  override captureTabWidths(name: string): Promise<void> {
+    return this.#check(name)
+  }
 
   override captureEditor(name: string): Promise<void> {
     return this.#check(name)

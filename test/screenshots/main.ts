@@ -16,9 +16,7 @@ import { Workbench } from '../host/workbench.ts'
 import type { TestLanguage } from '../support/longer-texts.ts'
 import type { AgentSetting } from '../ui/support/fixture-agent.ts'
 import { screenshotAgents } from './agents.ts'
-import { aroundAgents } from './around-agents.ts'
 import { aroundStates } from './around-states.ts'
-import { composerStates } from './composer-states.ts'
 import { filmStates } from './film-states.ts'
 import { firstStates } from './first-states.ts'
 import { translateLocators } from './in-language.ts'
@@ -27,7 +25,6 @@ import { readmeAgents } from './readme-agents.ts'
 import { readmeStates } from './readme-states.ts'
 import { states } from './states.ts'
 import { type State, Studio } from './studio.ts'
-import { transcriptAgents } from './transcript-agents.ts'
 import { transcriptStates } from './transcript-states.ts'
 import { workStates } from './work-states.ts'
 
@@ -57,14 +54,10 @@ if (process.argv.length <= 2) rmSync(join(outDirectory, 'screenshots'), { recurs
 
 const missed: string[] = []
 const vscode = await installVsCode(current)
-const all = [...states, ...composerStates, ...workStates, ...aroundStates, ...transcriptStates]
+const all = [...states, ...workStates, ...aroundStates, ...transcriptStates]
 for (const name of names) {
   await photograph(name, firstStates, () => ({}), { workspaceTrust: true })
-  await photograph(name, all, root => ({
-    ...screenshotAgents(root),
-    ...aroundAgents(root),
-    ...transcriptAgents(root),
-  }))
+  await photograph(name, all, screenshotAgents)
   await photograph(name, readmeStates, readmeAgents)
   await photograph(name, filmStates, readmeAgents)
 }

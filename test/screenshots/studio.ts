@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Frame, Locator } from 'playwright-core'
+import type { Locator } from 'playwright-core'
 import type { IsolatedRoot } from '../host/isolated-root.ts'
 import { outDirectory } from '../host/paths.ts'
 import { waitFor } from '../host/wait-for.ts'
@@ -8,16 +8,24 @@ import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import type { HistoryPage } from '../ui/support/history-page.ts'
 
-/** A state of the views for screenshots. */
+/** A state of the views, for screenshots and for checks of the layout. */
 export interface State {
   name: string
   /** Opens editors or other parts of VS Code, so a page without a workbench can't show it. */
   needsWorkbench?: boolean
-  /** Reads the agent registry, from the network. */
-  needsRegistry?: boolean
   /** Takes so long that `npm test` doesn't check its layout. */
   isSlow?: boolean
   take(studio: Studio): Promise<void>
+}
+
+/** A state of a new session with an agent. */
+export function inSession(
+  name: string,
+  agent: string,
+  take: (conversation: ConversationPage, studio: Studio) => Promise<void>,
+  flags: Pick<State, 'needsWorkbench' | 'isSlow'> = {},
+): State {
+  return { name, ...flags, take: async studio => take(await studio.startReadySession(agent), studio) }
 }
 
 const directory = join(outDirectory, 'screenshots')
@@ -102,32 +110,24 @@ export class Studio {
     await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
   }
 
+  /** Stops the running turn. */
+  async stopTurn(conversation: ConversationPage): Promise<void> {
+    await conversation.button(/^Stop \(/).click()
+    await this.waitForTurnEnd(conversation)
+  }
+
   /** Captures the side bar. */
   async captureSideBar(name: string): Promise<void> {
     await this.#picture(name, this.workbench.page.locator('.part.sidebar'))
   }
 
-  /** Captures a side bar of 280 pixels, as `narrow-…`. */
-  async captureNarrow(name: string): Promise<void> {
+  /** Captures the side bar, and again with 280 pixels, as `narrow-…`. */
+  async captureWidths(name: string): Promise<void> {
+    await this.captureSideBar(name)
     if (this.width <= 280) return
     await this.workbench.setSideBarWidth(280)
     await this.captureSideBar(`narrow-${name}`)
     await this.resetWidth()
-  }
-
-  /** Makes the window high enough for a whole list, up to this height; returns the previous size. */
-  async growToShowAll(frame: Frame, list: string, most = 6000): Promise<{ width: number; height: number }> {
-    const { page } = this.workbench
-    const before = page.viewportSize()!
-    // rows are measured only when they become visible
-    for (let tries = 0; tries < 3; tries++) {
-      const hidden = await frame.evaluate<number>(
-        `((list = document.querySelector(${JSON.stringify(list)})) => list.scrollHeight - list.clientHeight)()`,
-      )
-      const { width, height } = page.viewportSize()!
-      if (hidden > 0) await page.setViewportSize({ width, height: Math.min(height + hidden, most) })
-    }
-    return before
   }
 
   /** Captures the editor area. */
@@ -135,14 +135,15 @@ export class Studio {
     await this.#picture(name, this.workbench.page.locator('.part.editor'))
   }
 
-  /** Captures an editor tab of 280 pixels next to the activity bar, as `narrow-…`. */
-  async captureEditorNarrow(name: string): Promise<void> {
+  /** Captures the whole window, and its editor tab with 280 pixels next to the activity bar, as `narrow-…`. */
+  async captureTabWidths(name: string): Promise<void> {
     const { page } = this.workbench
-    const { width, height } = page.viewportSize()!
+    await this.captureWindow(name)
+    const before = page.viewportSize()!
     await this.workbench.runCommand('View: Toggle Primary Side Bar Visibility')
-    await page.setViewportSize({ width: 340, height })
+    await page.setViewportSize({ ...before, width: 340 })
     await this.captureEditor(`narrow-${name}`)
-    await page.setViewportSize({ width, height })
+    await page.setViewportSize(before)
     await this.workbench.runCommand('View: Toggle Primary Side Bar Visibility')
   }
 

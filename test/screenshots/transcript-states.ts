@@ -1,5 +1,5 @@
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
-import type { State, Studio } from './studio.ts'
+import { inSession, type State, type Studio } from './studio.ts'
 
 /** All content of a conversation, from start to end, in a normal, narrow and wide view. */
 export const transcriptStates: State[] = [
@@ -12,39 +12,28 @@ export const transcriptStates: State[] = [
   shown('transcript-told', 'Herald', 'Then more was said', open),
   shown('transcript-changes', 'Patcher', 'The patch is in', open),
   shown('transcript-chinese', 'Chinese', '新增两个测试'),
-  {
-    name: 'transcript-asked',
-    async take(studio) {
-      const conversation = await studio.startReadySession('Asker')
-      await conversation.send('Do it')
-      for (const [about, answer] of [
-        ['left-pad', /Allow/],
-        ['server.js', /Reject/],
-      ] as const) {
-        const question = conversation.permission.filter({ hasText: about })
-        await question.getByRole('button', { name: answer }).first().click()
-        await question.waitFor({ state: 'detached' })
-      }
-      await conversation.text('So be it').waitFor()
-      await open(conversation)
-      await pictures(studio, conversation, 'transcript-asked')
-    },
-  },
-  {
-    name: 'transcript-ends',
-    async take(studio) {
-      const conversation = await studio.startReadySession('Quitter')
-      for (let turn = 1; turn <= 5; turn++) {
-        await conversation.send('Go on')
-        await conversation.frame
-          .locator('.row-turn_end')
-          .nth(turn - 1)
-          .waitFor()
-        await studio.waitForTurnEnd(conversation)
-      }
-      await pictures(studio, conversation, 'transcript-ends')
-    },
-  },
+  inSession('transcript-asked', 'Asker', async (conversation, studio) => {
+    await conversation.send('Do it')
+    for (const [about, answer] of [
+      ['left-pad', /Allow/],
+      ['server.js', /Reject/],
+    ] as const) {
+      const question = conversation.permission.filter({ hasText: about })
+      await question.getByRole('button', { name: answer }).first().click()
+      await question.waitFor({ state: 'detached' })
+    }
+    await conversation.text('So be it').waitFor()
+    await open(conversation)
+    await captureAll(studio, conversation, 'transcript-asked')
+  }),
+  inSession('transcript-ends', 'Quitter', async (conversation, studio) => {
+    for (let turn = 0; turn < 5; turn++) {
+      await conversation.send('Go on')
+      await conversation.frame.locator('.row-turn_end').nth(turn).waitFor()
+      await studio.waitForTurnEnd(conversation)
+    }
+    await captureAll(studio, conversation, 'transcript-ends')
+  }),
 ]
 
 /** Sends a prompt, and waits until the turn ends or needs the user. */
@@ -54,19 +43,13 @@ function shown(
   until: string,
   then?: (conversation: ConversationPage) => Promise<void>,
 ): State {
-  return {
-    name,
-    async take(studio) {
-      const conversation = await studio.startReadySession(agent)
-      await conversation.send('Show me what you can do')
-      await conversation.text(until).waitFor()
-      await then?.(conversation)
-      await pictures(studio, conversation, name)
-      const stop = conversation.button(/^Stop \(/)
-      if (await stop.isVisible()) await stop.click()
-      await studio.waitForTurnEnd(conversation)
-    },
-  }
+  return inSession(name, agent, async (conversation, studio) => {
+    await conversation.send('Show me what you can do')
+    await conversation.text(until).waitFor()
+    await then?.(conversation)
+    await captureAll(studio, conversation, name)
+    if (await conversation.button(/^Stop \(/).isVisible()) await studio.stopTurn(conversation)
+  })
 }
 
 /** Expands all rows, including nested ones. */
@@ -79,14 +62,20 @@ async function open({ frame }: ConversationPage): Promise<void> {
 }
 
 /** Takes screenshots in a window that is tall enough for the whole conversation. */
-async function pictures(studio: Studio, { frame }: ConversationPage, name: string): Promise<void> {
-  const { workbench } = studio
-  const { page } = workbench
+async function captureAll(studio: Studio, { frame }: ConversationPage, name: string): Promise<void> {
+  const { page } = studio.workbench
   const before = page.viewportSize()!
   for (const [prefix, width] of studio.transcriptWidths) {
     await page.setViewportSize({ width: Math.max(before.width, width + 400), height: before.height })
-    await workbench.setSideBarWidth(width)
-    await studio.growToShowAll(frame, '.transcript')
+    await studio.workbench.setSideBarWidth(width)
+    // rows are measured only when they become visible
+    for (let tries = 0; tries < 3; tries++) {
+      const hidden = await frame.evaluate<number>(
+        "((list = document.querySelector('.transcript')) => list.scrollHeight - list.clientHeight)()",
+      )
+      const { width, height } = page.viewportSize()!
+      if (hidden > 0) await page.setViewportSize({ width, height: Math.min(height + hidden, 6000) })
+    }
     await studio.captureSideBar(`${prefix}${name}`)
   }
   await page.setViewportSize(before)

@@ -8,8 +8,6 @@ import { exitOnSignals } from '../../host/at-exit.ts'
 import { IsolatedRoot } from '../../host/isolated-root.ts'
 import { projectDirectory, testDirectory } from '../../host/paths.ts'
 import { screenshotAgents } from '../../screenshots/agents.ts'
-import { aroundAgents } from '../../screenshots/around-agents.ts'
-import { transcriptAgents } from '../../screenshots/transcript-agents.ts'
 import type { PlaygroundState } from './editor/options.ts'
 import { ExtensionHost } from './extension-host.ts'
 
@@ -19,7 +17,7 @@ const SETTLED_MS = 500
 
 exitOnSignals()
 const root = new IsolatedRoot()
-const agents = { ...screenshotAgents(root), ...aroundAgents(root), ...transcriptAgents(root) }
+const agents = screenshotAgents(root)
 root.updateSettings({ 'parley.agents': agents })
 const demo = ['/tour', '/markdown', '/ask', '/visit', '/media', '/notice', '/fail', '/delegate', '/long 20']
 const states: PlaygroundState[] = [

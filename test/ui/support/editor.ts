@@ -47,28 +47,6 @@ export async function goTo(workbench: Workbench, line: number, column = 1): Prom
   })
 }
 
-/** Replaces a word in the active editor, whose text contains it once, and saves the file. */
-export async function replaceWord(
-  workbench: Workbench,
-  content: string,
-  word: string,
-  text: string,
-): Promise<void> {
-  const { page } = workbench
-  const before = content.slice(0, content.indexOf(word)).split('\n')
-  const selected = page.locator('.statusbar').getByText(`(${word.length} selected)`)
-  await waitFor(`“${word}” selected`, async () => {
-    await goTo(workbench, before.length, (before.at(-1) ?? '').length + 1)
-    for (let count = 0; count < word.length; count++) await page.keyboard.press('Shift+ArrowRight')
-    return succeeds(selected.waitFor({ timeout: 3000 }))
-  })
-  await page.keyboard.type(text)
-  const editor = page.locator('.editor-group-container.active .monaco-editor').first()
-  await editor.locator('.view-line', { hasText: text }).waitFor()
-  await workbench.runCommand('File: Save')
-  await page.locator('.tabs-container .tab.active:not(.dirty)').first().waitFor()
-}
-
 /** A visible line of the displayed output channel. */
 export function outputLine({ page }: VsCodeWindow, text: string | RegExp): Locator {
   return page

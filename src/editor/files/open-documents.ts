@@ -45,8 +45,44 @@ export interface EditorDocuments {
   save(id: number): Promise<boolean>
 }
 
-/** Edits are applied when the text is read, but no more than this number may wait. */
+/** Edits are applied when the text is read, but no more than this number, or this many UTF-16 units, may wait. */
 const MAX_WAITING_EDITS = 1000
+const MAX_WAITING_TEXT = 1_000_000
+
+/** Applies each edit to the text after the edit before, without a copy of the text for each. */
+function applyEdits(text: string, edits: readonly DocumentEdit[]): string {
+  // what's before and after the latest edit; the text goes on with the last of `after`
+  const before: string[] = []
+  const after = [text]
+  let at = 0
+  const goTo = (place: number) => {
+    while (at > place) {
+      const piece = before.pop()!
+      at -= piece.length
+      after.push(piece)
+    }
+    while (at < place && after.length > 0) {
+      const piece = after.pop()!
+      const head = piece.slice(0, place - at)
+      before.push(head)
+      at += head.length
+      if (head.length < piece.length) after.push(piece.slice(head.length))
+    }
+  }
+  for (const { start, end, text: added } of edits) {
+    goTo(end)
+    while (at > start) {
+      const piece = before.pop()!
+      at -= piece.length
+      if (at >= start) continue
+      before.push(piece.slice(0, start - at))
+      at = start
+    }
+    before.push(added)
+    at += added.length
+  }
+  return [...before, ...after.reverse()].join('')
+}
 
 /** A copy of a document. */
 export class DocumentCopy implements OpenDocument {
@@ -93,8 +129,7 @@ export class DocumentCopy implements OpenDocument {
   }
 
   text(): string {
-    for (const { start, end, text } of this.#edits)
-      this.#text = this.#text.slice(0, start) + text + this.#text.slice(end)
+    if (this.#edits.length > 0) this.#text = applyEdits(this.#text, this.#edits)
     this.#edits = []
     return this.#text
   }
@@ -112,8 +147,9 @@ export class DocumentCopy implements OpenDocument {
     if (text !== undefined) {
       this.#text = text
       this.#edits = []
-    } else this.#edits.push(...edits)
-    if (this.#edits.length > MAX_WAITING_EDITS) this.text()
+    } else this.#edits = this.#edits.concat(edits)
+    const waiting = this.#edits.reduce((sum, edit) => sum + edit.text.length, 0)
+    if (this.#edits.length > MAX_WAITING_EDITS || waiting > MAX_WAITING_TEXT) this.text()
   }
 
   set dirty(isDirty: boolean) {

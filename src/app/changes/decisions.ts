@@ -14,6 +14,12 @@ const SOON_MS = 100
 
 type Undo = () => Promise<void>
 
+interface Decision {
+  undo: Undo
+  /** the id under which a revert is stored until it's undone */
+  revert?: string
+}
+
 /** What is stored of the reverts. */
 interface StoredReverts {
   progress: Pick<ChangeTracker['progress'], 'reverts' | 'onDidChange'>
@@ -25,8 +31,10 @@ export class Decisions extends Owner {
   readonly #workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>
   readonly #sessions: { list(): readonly OpenSession[] } | undefined
   /** the latest last */
-  readonly #undos: Undo[] = []
-  /** the stored reverts that `#undos` had, or that the user has tried to undo */
+  readonly #decisions: Decision[] = []
+  /** reverts that couldn't be undone yet, such as of a file with unsaved changes in the same lines: to be tried after all others */
+  readonly #failed: Decision[] = []
+  /** the stored reverts that `#decisions` had, or that the user has tried to undo */
   readonly #known = new Set<string>()
   readonly #stored: StoredReverts | undefined
   #soon: NodeJS.Timeout | undefined
@@ -70,36 +78,45 @@ export class Decisions extends Owner {
   /** Shows a decision in the status bar, and offers to undo it. `revert`: the id under which it's stored. */
   tell(text: string, undo: Undo, revert?: string): void {
     if (revert !== undefined) this.#known.add(revert)
-    let done: Promise<void> | undefined
-    const once = () => {
-      const at = this.#undos.indexOf(once)
-      if (at === this.#undos.length - 1) this.#shown?.dispose()
-      if (at >= 0) this.#undos.splice(at, 1)
-      this.#setContext()
-      done ??= undo()
-      return done
-    }
-    this.#undos.push(once)
-    if (this.#undos.length > MAX_DECISIONS) this.#undos.shift()
+    this.#decisions.push({ undo, ...(revert !== undefined && { revert }) })
+    if (this.#decisions.length > MAX_DECISIONS) this.#decisions.shift()
     this.#setContext()
     this.#shown?.dispose()
     const action = { label: l10n.t('Undo'), command: CommandId.undoDecision }
     this.#shown = this.#workbench.dialogs.showStatus(text, action)
   }
 
-  /** Undoes the latest decision. Resolves to false if there is none. */
-  async undo(): Promise<boolean> {
-    const last = this.#undos.at(-1)
-    await last?.()
-    return last !== undefined
+  /**
+   * Undoes the latest decision. Resolves to false if there is none. `restore`: undoes a stored revert from before the window was reloaded.
+   */
+  async undo(restore: (revert: string) => Promise<void>): Promise<boolean> {
+    const decision = this.#decisions.findLast(one => this.#canUndo(one)) ?? this.#storedDecision(restore)
+    const last = decision ?? this.#failed.find(one => this.#canUndo(one))
+    if (!last) return false
+    for (const of of [this.#decisions, this.#failed]) {
+      const at = of.indexOf(last)
+      if (at >= 0) of.splice(at, 1)
+    }
+    if (last.revert !== undefined) this.#known.add(last.revert)
+    this.#shown?.dispose()
+    this.#setContext()
+    try {
+      await last.undo()
+    } finally {
+      if (last.revert !== undefined && this.#canUndo(last)) this.#failed.push(last)
+      this.#setContext()
+    }
+    return true
   }
 
-  /** The latest revert from before the window was reloaded, to be undone now; `undefined` if there is none. */
-  takeStored(): string | undefined {
+  #storedDecision(restore: (revert: string) => Promise<void>): Decision | undefined {
     const revert = this.#latestStored()
-    if (revert !== undefined) this.#known.add(revert)
-    this.#setContext()
-    return revert
+    return revert === undefined ? undefined : { undo: () => restore(revert), revert }
+  }
+
+  /** False for a revert that was restored otherwise, or dropped. */
+  #canUndo({ revert }: Decision): boolean {
+    return revert === undefined || this.#stored?.review.undone.some(({ id }) => id === revert) === true
   }
 
   #latestStored(): string | undefined {
@@ -122,7 +139,9 @@ export class Decisions extends Owner {
   }
 
   #setContext(): void {
-    const canUndo = this.#undos.length > 0 || this.#latestStored() !== undefined
+    const canUndo =
+      [...this.#decisions, ...this.#failed].some(one => this.#canUndo(one)) ||
+      this.#latestStored() !== undefined
     void this.#workbench.setContext(ContextKey.canUndoDecision, canUndo)
   }
 }

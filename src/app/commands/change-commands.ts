@@ -24,10 +24,8 @@ export function changeCommands(services: UndoServices & { surfaces: Conversation
       await restoreUndone(last.id, services)
     },
     [CommandId.undoDecision]: async () => {
-      if (await decisions.undo()) return
-      const revert = decisions.takeStored()
-      if (revert === undefined) throw new UnavailableError(l10n.t('There is no keep or revert to undo.'))
-      await restoreStored(revert, services)
+      if (!(await decisions.undo(revert => restoreStored(revert, services))))
+        throw new UnavailableError(l10n.t('There is no keep or revert to undo.'))
     },
   } satisfies Partial<CommandHandlers>
 }

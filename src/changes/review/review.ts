@@ -251,10 +251,9 @@ export class Review {
     const now = await this.#reader.read(path, TrackedFile.restore(one.after)?.encoding)
     const file = this.#files.get(key) ?? (now && TrackedFile.of(path, now))
     const view = file && this.#views.withDocument(key, file)
-    // with unsaved changes, the authors of the restored lines can't be determined; the editor's own undo restores them, too
-    if (!view || view.document) return false
+    if (!view) return false
     const target = restored(one, view.file, session)
-    if (!target) return false
+    if (!target || (view.document && target.attributes.type !== 'text')) return false
     this.#files.set(key, file)
     await this.#replace(key, file, target, view)
     return true

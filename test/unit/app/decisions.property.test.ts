@@ -8,6 +8,7 @@ import {
   confirmUndo,
   offerRestore,
   restoreStored,
+  restoreUndone,
   type UndoServices,
   undoChanges,
 } from '../../../src/app/changes/undo-changes.ts'
@@ -77,6 +78,8 @@ class World {
   readonly reverts = new Map<string, { path: string; before: string; after: string }>()
   /** the decisions that this window can undo: ids of reverts, or keeps */
   here: string[] = []
+  /** the ids of reverts that couldn't be undone */
+  failed: string[] = []
   tracker!: ChangeTracker
   changes!: SessionChanges
   services!: UndoServices
@@ -91,6 +94,7 @@ class World {
 
   start(): void {
     this.here = []
+    this.failed = []
     const { store } = this
     this.tracker = memoryTracker(undefined, store)
     this.changes = new SessionChanges(this.tracker, 'a', { cwd: this.root, additionalDirectories: [] })
@@ -186,18 +190,26 @@ class World {
   }
 
   /** As the command does. */
+  undoLatest(onStored: (id: string) => void = () => {}): Promise<boolean> {
+    return this.services.decisions.undo(id => {
+      onStored(id)
+      return restoreStored(id, this.services)
+    })
+  }
+
   async undo(): Promise<void> {
-    const { decisions } = this.services
     const texts = new Map(['x.txt', 'y.txt'].map(name => [this.path(name), this.text(this.path(name))]))
-    const last = this.here.pop()
-    let undone = last
-    if (last === undefined) {
-      assert.equal(await decisions.undo(), false)
-      undone = decisions.takeStored()
-      if (undone === undefined) return
-      await restoreStored(undone, this.services)
-    } else assert.equal(await decisions.undo(), true)
-    const revert = undone === 'keep' ? undefined : this.reverts.get(undone!)
+    let undone = this.here.pop()
+    const isHere = undone !== undefined
+    const isUndone = await this.undoLatest(id => {
+      assert.ok(!isHere)
+      undone = id
+    })
+    undone ??= this.failed.shift()
+    assert.equal(isUndone, undone !== undefined)
+    if (undone === undefined) return
+    if (this.tracker.review.undone.some(({ id }) => id === undone)) this.failed.push(undone)
+    const revert = undone === 'keep' ? undefined : this.reverts.get(undone)
     for (const [path, text] of texts) {
       const isReverted = path === revert?.path
       if (isReverted && text !== revert.after) continue
@@ -267,6 +279,49 @@ describe('Decisions about changes, with any edits, reloads and crashes in betwee
     )
   }).timeout(60_000)
 
+  for (const isReloaded of [false, true])
+    it(`stay to be undone where they can't be undone yet, after the others${isReloaded ? ', also after a reload' : ''}`, async () => {
+      const world = new World()
+      try {
+        const [x, y] = [world.path('x.txt'), world.path('y.txt')]
+        await world.agentWrites(y, 2, 1)
+        await world.agentWrites(x, 2, 1)
+        const [withX, withY] = [world.text(x), world.text(y)]
+        await world.revert(y, undefined)
+        await world.revert(x, undefined)
+        if (isReloaded) await world.reload()
+        const reverted = world.text(x)
+        writeFileSync(x, reverted.replace('x.txt 2', 'user 2'))
+        await world.undoLatest()
+        assert.notEqual(world.text(x), withX)
+        await world.undoLatest()
+        assert.equal(world.text(y), withY)
+        writeFileSync(x, reverted)
+        await world.undoLatest()
+        assert.equal(world.text(x), withX)
+        assert.equal(await world.undoLatest(), false)
+      } finally {
+        world.dispose()
+      }
+    })
+
+  it('that were restored with another command are passed over', async () => {
+    const world = new World()
+    try {
+      const path = world.path('x.txt')
+      await world.agentWrites(path, 2, 1)
+      await world.agentWrites(path, 6, 1)
+      const both = world.text(path)
+      await world.revert(path, 0)
+      await world.revert(path, undefined)
+      await restoreUndone(world.tracker.review.undone[0]!.id, world.services)
+      assert.equal(await world.undoLatest(), true)
+      assert.equal(world.text(path), both)
+    } finally {
+      world.dispose()
+    }
+  })
+
   it('can be undone after a reload, the latest first, until they are undone', async () => {
     const world = new World()
     try {
@@ -284,7 +339,7 @@ describe('Decisions about changes, with any edits, reloads and crashes in betwee
       await world.reload()
       await world.undo()
       assert.equal(world.text(path), both)
-      assert.equal(world.services.decisions.takeStored(), undefined)
+      assert.equal(await world.undoLatest(), false)
     } finally {
       world.dispose()
     }

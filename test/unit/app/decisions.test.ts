@@ -35,21 +35,22 @@ describe('Decisions about changes', () => {
       const changes = { keep: () => ({ paths: [path], undo }) }
       decisions.keep(changes as unknown as ChangeScope, hunks ? { hunks } : {})
     }
+    const undo = () => decisions.undo(async () => {})
     const action = { label: 'Undo', command: CommandId.undoDecision }
     keep('/w/a.ts', { path: '/w/a.ts', ids: new Set([1]) })
     assert.deepEqual(shown, [{ text: 'Kept the change in a.ts.', action }])
     keep('/w.worktrees/task/src/c.ts')
     assert.deepEqual(shown, [{ text: 'Kept the changes in src/c.ts.', action }])
-    assert.equal(await decisions.undo(), true)
+    assert.equal(await undo(), true)
     undone.length = 0
     keep('/w/b.ts')
     assert.deepEqual(shown, [{ text: 'Kept the changes in b.ts.', action }])
-    assert.equal(await decisions.undo(), true)
+    assert.equal(await undo(), true)
     assert.deepEqual([shown, undone], [[], ['/w/b.ts']])
     keep('/w/c.ts')
-    assert.equal(await decisions.undo(), true)
-    assert.equal(await decisions.undo(), true)
-    assert.equal(await decisions.undo(), false)
+    assert.equal(await undo(), true)
+    assert.equal(await undo(), true)
+    assert.equal(await undo(), false)
     assert.deepEqual([shown, undone], [[], ['/w/b.ts', '/w/c.ts', '/w/a.ts']])
   })
 })

@@ -370,6 +370,27 @@ describe('unsaved changes of a file that an agent writes', () => {
     assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
   })
 
+  it('stay when the changes are reverted beside them, and when that is undone', async () => {
+    await world.writeOnDisk('ONE\ntwo\nthree\n')
+    world.type('ONE\ntwo\nthree\nmine\n')
+    const { undone } = await world.changes.undo()
+    assert.equal(world.text, 'one\ntwo\nthree\nmine\n')
+    assert.deepEqual(await world.tracker.review.restore(undone!.id), [])
+    assert.equal(world.text, 'ONE\ntwo\nthree\nmine\n')
+    assert.equal(world.disk, 'ONE\ntwo\nthree\n')
+    assert.deepEqual(
+      world.changes.hunks(world.path).map(({ start }) => start),
+      [0],
+    )
+    await world.editor.find([world.path])!.save()
+    await world.settled()
+    assert.equal(world.disk, 'ONE\ntwo\nthree\nmine\n')
+    const [file] = world.changes.list()
+    assert.deepEqual([file?.added, file?.removed], [1, 1])
+    await world.revert()
+    assert.equal(world.disk, 'one\ntwo\nthree\nmine\n')
+  })
+
   it('can stay where the agent changed the same lines on disk, or give way', async () => {
     world.type('one\nmine\nthree\n')
     await world.writeOnDisk('one\n2\nthree\n')
@@ -525,6 +546,7 @@ const WHAT = [
   'write on disk, then through the client',
   'write on disk, then through the client',
   'revert',
+  'undo the revert',
   'close',
 ] as const
 const step = fc.record({
@@ -615,7 +637,15 @@ describe('unsaved changes of a file that an agent writes (property)', () => {
                   }
                 }
               } else if (what === 'revert') await world.revert()
-              else if (!isDirty) world.editor.close(world.path)
+              else if (what === 'undo the revert') {
+                const [last] = world.tracker.review.undone
+                // what the agent had replaced
+                given = (last?.files ?? []).flatMap(({ before, after }) =>
+                  linesOf(after.text).filter(line => !linesOf(before.text).includes(line)),
+                )
+                if (last) await world.tracker.review.restore(last.id)
+                world.editor.reload()
+              } else if (!isDirty) world.editor.close(world.path)
               await world.settled()
               if (!world.editor.isDirty(world.path)) based = world.disk
               for (const line of given) own.delete(line)
@@ -631,7 +661,7 @@ describe('unsaved changes of a file that an agent writes (property)', () => {
                 )
               // an agent may bring back what the user has removed, and remove what is still in the editor
               if (what === 'revert') taken.clear()
-              const isAgents = what.startsWith('write')
+              const isAgents = what.startsWith('write') || what === 'undo the revert'
               const back = now.filter(line => line.startsWith('user') && !own.has(line))
               for (const line of isAgents ? [...given, ...back] : []) taken.add(line)
               const isOwn = (line: string) => line.startsWith('user') && !taken.has(line)

@@ -64,7 +64,7 @@ export class FakeEditor implements Documents {
     const document = this.#open.get(path)
     if (!document) return
     document.reload()
-    this.#tell(document)
+    this.#tellSaved(document)
   }
 
   close(path: string): void {

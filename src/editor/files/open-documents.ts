@@ -164,7 +164,7 @@ export class DocumentCopy implements OpenDocument {
 
 /** What happened, with the copy of its document, which is as after that. */
 export type DocumentReport =
-  | { type: 'opened' | 'changed' | 'saved' | 'closed'; document: DocumentCopy }
+  | { type: 'opened' | 'changed' | 'saved' | 'dirty' | 'closed'; document: DocumentCopy }
   | Extract<DocumentEvent, { type: 'saved-elsewhere' | 'renaming' | 'renamed' }>
 
 /** Copies of the documents of an editor. */
@@ -239,6 +239,6 @@ export class OpenDocuments extends Owner implements Documents {
       document.close()
     } else document.dirty = event.isDirty
     if (document.isDirty() !== wasDirty) this.#unsaved.fire()
-    if (event.type !== 'dirty') this.#report.fire({ type: event.type, document })
+    this.#report.fire({ type: event.type, document })
   }
 }

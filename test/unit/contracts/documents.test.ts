@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { followDocuments } from '../../../src/changes/documents/follow-documents.ts'
 import { OpenDocuments } from '../../../src/editor/files/open-documents.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
 import type * as Files from '../../../src/workbench/editor/files.ts'
@@ -129,5 +130,29 @@ describe("copies of the documents of the page lane's editor", () => {
     assert.ok(await copies.find([path])?.save())
     assert.equal(readFileSync(path, 'utf8'), 'three\n')
     assert.deepEqual(told, [[path], [], [path], []])
+  })
+
+  it('tell the tracker when the user undoes all unsaved changes, which a tab shows until after that', async () => {
+    const { documents, copies, at, showTab } = editor()
+    const path = join(folder(), 'a.txt')
+    writeFileSync(path, 'one\n')
+    await documents.open(path)
+    const told: unknown[] = []
+    const edits = {
+      typed: (_path: string, text: () => string, isDirty: boolean) => told.push([text(), isDirty]),
+      saved: (_path: string, text: string, { likely = false } = {}) => told.push([text, { likely }]),
+      savedElsewhere: () => {},
+    }
+    followDocuments(copies, { edits, renames: { renaming: () => {}, renamed: async () => {} } })
+    at(path).type('two\n')
+    showTab(path, true)
+    at(path).undo()
+    assert.equal(at(path).isDirty, false)
+    told.length = 0
+    showTab(path, false)
+    assert.deepEqual(told, [
+      ['one\n', { likely: true }],
+      ['one\n', false],
+    ])
   })
 })

@@ -155,11 +155,48 @@ function draw(shape: Shape, styles: Names, symbols: Names): string {
   const content = svg
     .replace(/^[\s\S]*?<svg[^>]*>|<\/svg>\s*$/g, '')
     .replace(/ (?:fill|clip-rule)="(?:currentColor|none|evenodd)"/g, '')
-    // as exact as the eye
-    .replace(/(\.\d\d)\d+/g, '$1')
     .trim()
-  const name = symbols.of(`<symbol viewBox="${viewBox}">${content}</symbol>`)
+  const paths = [...content.matchAll(/ d="([^"]*)"/g)].map(([, path]) => shortened(path!))
+  const isShort = paths.every(path => path !== undefined)
+  const box = isShort ? viewBox.replace(/[\d.]+/g, number => String(Number(number) * 10)) : viewBox
+  const drawn = isShort ? content.replace(/ d="[^"]*"/g, () => ` d="${paths.shift()}"`) : content
+  const name = symbols.of(`<symbol viewBox="${box}">${drawn}</symbol>`)
   return `<use href="#${name}" x="${x}" y="${y}" width="${width}" height="${height}" class="${styles.of(`fill:${fill}${shade}`)}"/>`
+}
+
+/** How many numbers a command takes. */
+const NUMBERS: Record<string, number> = { m: 2, l: 2, h: 1, v: 1, c: 6, s: 4, q: 4, t: 2, z: 0 }
+
+/**
+ * With tenths of a pixel in place of pixels, each as the distance from the one before: half as long. The flags of arcs can be
+ * written together with numbers, so a path with arcs stays as it is.
+ */
+function shortened(path: string): string | undefined {
+  if (/[ae]/i.test(path)) return undefined
+  let [x, y, startX, startY] = [0, 0, 0, 0]
+  let short = ''
+  for (const [, letter, rest] of path.matchAll(/([a-z])([^a-z]*)/gi)) {
+    const kind = letter!.toLowerCase()
+    const isRelative = letter === kind
+    const numbers = (rest!.match(/-?(?:\d*\.\d+|\d+)/g) ?? []).map(number => Number(number) * 10)
+    const steps: number[] = []
+    const count = NUMBERS[kind] ?? 0
+    for (let at = 0; at < numbers.length; at += count) {
+      const [fromX, fromY] = [x, y]
+      for (const [index, number] of numbers.slice(at, at + count).entries()) {
+        const isX = kind === 'h' || (kind !== 'v' && index % 2 === 0)
+        const from = isX ? fromX : fromY
+        const to = isRelative ? from + number : number
+        steps.push(Math.round(to) - Math.round(from))
+        if (isX) x = to
+        else y = to
+      }
+      if (kind === 'm' && at === 0) [startX, startY] = [x, y]
+    }
+    if (kind === 'z') [x, y] = [startX, startY]
+    short += `${kind}${steps.join(' ').replaceAll(' -', '-')}`
+  }
+  return short
 }
 
 /** One that has another name in the font's files isn't drawn. */

@@ -59,8 +59,11 @@ export class UserEdits extends Owner {
       this.#attribution.endCorrections(key)
       if (!write) {
         const now = await this.#reader.read(file.path)
-        if (now?.attributes.type === 'text' && sameButEnds(now.text, text))
+        if (now?.attributes.type === 'text' && sameButEnds(now.text, text)) {
+          // changes that were undone in the document are on disk as before: that was discarded
+          if (likely && this.#unsaved.isRewritten(key) && sameButEnds(file.text, text)) return
           return this.#disk.attributeSaved(key, file, now)
+        }
       }
       // the file may have been written again since it was seen like that
       if (saving.isAttributed && !this.#unsaved.isRewritten(key)) return

@@ -144,8 +144,8 @@ function lineEndOf({ eol }: vscode.TextDocument): '\n' | '\r\n' {
  * Whether a document has unsaved changes. Text that the user types while VS Code saves the document isn't saved, but VS
  * Code then reports to extensions that the document has no unsaved changes. The document's tabs know better.
  */
-export function isUnsaved(document: vscode.TextDocument, tabs = dirtyTabs()): boolean {
-  return document.isDirty || tabs.has(document.uri.toString())
+export function isUnsaved(document: vscode.TextDocument, tabs?: ReadonlySet<string>): boolean {
+  return document.isDirty || (tabs ?? dirtyTabs()).has(document.uri.toString())
 }
 
 /** The addresses of the documents whose tabs show unsaved changes. */

@@ -3,6 +3,7 @@ import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { WINDOW_HEARTBEAT_MS, WINDOWS_POLL_MS } from '../common/limits.ts'
 import { markdownText } from '../common/markdown-text.ts'
+import { parseJson } from '../common/parse-json.ts'
 import { readableTitle } from '../conversation/mcp-tool-call.ts'
 import { branchOf } from '../editor/git-branch.ts'
 import type { Windows } from '../history/windows.ts'
@@ -155,7 +156,7 @@ export class WindowSessions extends Owner {
     const busy: string[] = []
     const used: string[] = []
     const others = [...states].flatMap(([name, state]) => {
-      const { success, data } = windowState.safeParse(parsed(state))
+      const { success, data } = windowState.safeParse(parseJson(state))
       if (!success) return []
       const { workspace } = data
       busy.push(...(data.busy ?? []))
@@ -244,18 +245,9 @@ export class WindowSessions extends Owner {
   /** Shows the session that another window requested. */
   #answer(): void {
     const wanted = this.#options.windows.takeRequest()
-    const { success, data } = request.safeParse(wanted && parsed(wanted))
+    const { success, data } = request.safeParse(wanted && parseJson(wanted))
     const open = success ? this.#options.manager.find(data.agentId, data.sessionId) : undefined
     if (open) this.#options.show(open)
-  }
-}
-
-/** Parses JSON that may contain anything. */
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import * as z from 'zod'
+import { parseJsonAs } from '../common/parse-json.ts'
 import type { SalvagedTables } from './salvage.ts'
 
 const mode = z.number().int()
@@ -66,18 +67,10 @@ export type DecidedFile = z.infer<typeof decidedFile>
 export type DroppedHistories = z.infer<typeof droppedHistories>
 
 /** `undefined` if the JSON isn't valid. */
-export const readChangedFile = (json: string) => read(storedFile, json)
-export const readUndoneFile = (json: string) => read(undoneFile, json)
-export const readDecided = (json: string) => read(decidedFile, json)
-export const readDropped = (json: string) => read(droppedHistories, json)
-
-function read<T extends z.ZodType>(schema: T, json: string): z.infer<T> | undefined {
-  try {
-    return schema.safeParse(JSON.parse(json)).data
-  } catch {
-    return undefined
-  }
-}
+export const readChangedFile = (json: string) => parseJsonAs(storedFile, json)
+export const readUndoneFile = (json: string) => parseJsonAs(undoneFile, json)
+export const readDecided = (json: string) => parseJsonAs(decidedFile, json)
+export const readDropped = (json: string) => parseJsonAs(droppedHistories, json)
 
 /** The contents that a record refers to: its texts and binary files. In a string, quotation marks are escaped. */
 export function hashesIn(record: string): Set<string> {

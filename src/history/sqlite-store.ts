@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import * as z from 'zod'
 import { LOG_IN_USE_MS } from '../common/limits.ts'
+import { parseJson } from '../common/parse-json.ts'
 import { idOfStored, type SessionId, storedId } from '../common/session-key.ts'
 import { readLimits } from '../conversation/session-limit.ts'
 import {
@@ -249,7 +250,7 @@ export class SqliteStore implements SessionStore {
   agent(agentId: string): KnownAgent | undefined {
     const row = this.#prepare('SELECT capabilities, name FROM agents WHERE agent_id = ?').get(agentId)
     if (!row) return undefined
-    const reported = readJson(row.capabilities)
+    const reported = parseJson(String(row.capabilities))
     const has = (key: string) =>
       typeof reported === 'object' && reported !== null && Reflect.get(reported, key) === true
     const name = typeof row.name === 'string' ? { name: row.name } : {}
@@ -307,7 +308,7 @@ export class SqliteStore implements SessionStore {
       agentId,
       storedId(sessionId),
     )
-    return row && spanSchema.safeParse(readJson(row.span)).data
+    return row && spanSchema.safeParse(parseJson(String(row.span))).data
   }
 
   putSpan({ agentId, sessionId }: SessionId, span: SessionSpan): void {
@@ -364,7 +365,7 @@ const systemPromptSchema = z.object({ mode: z.enum(['append', 'override']), text
 type Row = Record<string, SQLOutputValue>
 
 function readSession(row: Row): LocalSession {
-  const directories = readJson(row.additional_directories)
+  const directories = parseJson(String(row.additional_directories))
   const session: LocalSession = {
     agentId: String(row.agent_id),
     sessionId: idOfStored(String(row.session_id)),
@@ -386,10 +387,10 @@ function readSession(row: Row): LocalSession {
       sessionId: idOfStored(String(row.next_session_id)),
     }
   if (row.system_prompt !== null) {
-    const { success, data } = systemPromptSchema.safeParse(readJson(row.system_prompt))
+    const { success, data } = systemPromptSchema.safeParse(parseJson(String(row.system_prompt)))
     if (success) session.systemPrompt = data
   }
-  const former = row.former_titles === null ? undefined : readJson(row.former_titles)
+  const former = row.former_titles === null ? undefined : parseJson(String(row.former_titles))
   if (Array.isArray(former)) session.formerTitles = former.filter(title => typeof title === 'string')
   return session
 }
@@ -407,13 +408,5 @@ function readTokenSum(row: Row) {
     totalTokens: Number(row.total_tokens),
     inputTokens: Number(row.input_tokens),
     outputTokens: Number(row.output_tokens),
-  }
-}
-
-function readJson(text: SQLOutputValue | undefined): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch {
-    return undefined
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
+import { parseJsonAs } from '../../common/parse-json.ts'
 import { readLines } from '../../history/read-lines.ts'
 import type { ProtocolRecorder } from './protocol-recorder.ts'
 import type { FrameSource, RecordedFrame } from './recorded-frames.ts'
@@ -76,7 +77,7 @@ export async function importFrames(
     if (recorder.frames.cleared !== cleared) return 0
     signal.throwIfAborted()
     if (line?.trim() === '') continue
-    const read = line === undefined ? undefined : frameIn(line)
+    const read = line === undefined ? undefined : parseJsonAs(frameLine, line)
     if (!read) {
       skipped++
       continue
@@ -94,12 +95,4 @@ export async function importFrames(
     recorder.record(source, frame, { isPart: isCut || isPart, queued })
   }
   return skipped
-}
-
-function frameIn(line: string): z.infer<typeof frameLine> | undefined {
-  try {
-    return frameLine.safeParse(JSON.parse(line)).data
-  } catch {
-    return undefined
-  }
 }

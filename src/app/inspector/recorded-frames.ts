@@ -1,6 +1,7 @@
 import type { TraceFrame } from '../../acp/agent.ts'
 import type { FrameRow } from '../../bridge/inspector.ts'
 import { isRecord } from '../../common/is-record.ts'
+import { parseJson } from '../../common/parse-json.ts'
 
 /** Maximum size of all frames in memory, in bytes. */
 const MAX_BYTES = 50 * 1024 * 1024
@@ -274,12 +275,8 @@ class Names {
 
 /** The message of a frame; `undefined` if it isn't an object. */
 export function messageIn(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(json)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(json)
+  return isRecord(value) ? value : undefined
 }
 
 function sourceBytes({ agent, agentId }: FrameSource): number {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { draftItems } from '../../bridge/conversation-messages.ts'
+import { parseJsonAs } from '../../common/parse-json.ts'
 import type { Attachment } from '../../conversation/attachment.ts'
 import type { UnsentTexts } from '../../history/unsent-texts.ts'
 
@@ -25,7 +26,7 @@ export class DraftItems {
     const added = this.#new.get(name)
     if (added) return added
     const json = this.#texts.items(name)
-    return (json === undefined ? undefined : parsed(draftItems, json)) ?? []
+    return (json === undefined ? undefined : parseJsonAs(draftItems, json)) ?? []
   }
 
   /** The items to store with these texts, as JSON. */
@@ -41,17 +42,5 @@ export class DraftItems {
   /** The items of all texts are stored. */
   stored(): void {
     this.#new.clear()
-  }
-}
-
-/** Stored content, which may be damaged; `undefined` if it's invalid. */
-export function parsed<T>(
-  schema: { safeParse(value: unknown): { data?: T | undefined } },
-  json: string,
-): T | undefined {
-  try {
-    return schema.safeParse(JSON.parse(json)).data
-  } catch {
-    return undefined
   }
 }

@@ -6,11 +6,12 @@ import { Owner, toDisposable } from '../../common/disposable.ts'
 import { type ChipRange, type Draft, EMPTY_DRAFT, joinDrafts, validDraft } from '../../common/draft.ts'
 import { Emitter } from '../../common/event.ts'
 import { DRAFTS_POLL_MS, REWRITE_AFTER_MS } from '../../common/limits.ts'
+import { parseJsonAs } from '../../common/parse-json.ts'
 import type { Attachment, StoredPrompt } from '../../conversation/attachment.ts'
 import type { UnsentText, UnsentTexts } from '../../history/unsent-texts.ts'
 import type { Drafts } from '../../sessions/ports.ts'
 import type { PromptQueuesStorage } from '../../sessions/prompt-queues.ts'
-import { DraftItems, parsed } from './draft-items.ts'
+import { DraftItems } from './draft-items.ts'
 
 /** Maximum number of drafts; the oldest are deleted first. */
 const MAX_DRAFTS = 100
@@ -382,7 +383,7 @@ function unsent(
 
 /** Checks the stored content, since the file may be damaged. */
 function read({ id, text, items, conversation }: UnsentText): Prompt | undefined {
-  const stored = parsed(storedText, text)
+  const stored = parseJsonAs(storedText, text)
   return stored && { id, key: conversation, ...stored, ...(items !== undefined && { items }) }
 }
 

@@ -6,6 +6,7 @@ import path from 'node:path'
 import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { CHANGES_GIT_MS } from '../../common/limits.ts'
+import { parseJsonAs } from '../../common/parse-json.ts'
 import { readBounded } from '../../common/read-bounded.ts'
 import { writeWhole } from '../../common/whole-files.ts'
 import { realFolder } from '../folder-comparison.ts'
@@ -172,12 +173,7 @@ export async function readWorktree({
 
 async function readRecord(git: string): Promise<WorktreeRecord | undefined> {
   const text = await readFile(path.join(git, RECORD), 'utf8').catch(() => undefined)
-  if (text === undefined) return undefined
-  try {
-    return record.safeParse(JSON.parse(text)).data
-  } catch {
-    return undefined
-  }
+  return text === undefined ? undefined : parseJsonAs(record, text)
 }
 
 export async function writeRecord(

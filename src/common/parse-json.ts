@@ -1,0 +1,18 @@
+/** JSON from a file, a database or another program, which may be damaged. */
+
+/** `undefined` if it isn't JSON. */
+export function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+/** `undefined` if it isn't JSON, or not what the schema describes. */
+export function parseJsonAs<T>(
+  schema: { safeParse(value: unknown): { data?: T | undefined } },
+  json: string,
+): T | undefined {
+  return schema.safeParse(parseJson(json)).data
+}

@@ -42,28 +42,22 @@ export function editorHandlers(
     const isHere = !controller.isRemote
     return { change, patch: part.patch, roots: open.plan.setup, isHere }
   }
-  const throwIfRemote = (path: string) => {
+  /** Opens a file that the agent named. */
+  const openNamed = async (path: string, open: () => Promise<void>) => {
     const { isRemote, agentName = l10n.t('the agent') } = controller
     if (isRemote)
       throw new Error(
         l10n.t("{0} is on the server of {1}. It can't be opened here.", visible(path), agentName),
       )
+    await open()
   }
   return {
-    'conversation/link': ({ href, isMine = false }) =>
-      show(
-        (async () => {
-          if (!isMine && !/^https?:/i.test(href.trim())) throwIfRemote(href)
-          await editors.openLink(href, roots())
-        })(),
-      ),
-    'conversation/file': target =>
-      show(
-        (async () => {
-          throwIfRemote(target.path)
-          await editors.openFile(target, roots())
-        })(),
-      ),
+    'conversation/link': ({ href, isMine = false }) => {
+      const open = () => editors.openLink(href, roots())
+      const isHere = isMine || /^https?:/i.test(href.trim())
+      return show(isHere ? open() : openNamed(href, open))
+    },
+    'conversation/file': target => show(openNamed(target.path, () => editors.openFile(target, roots()))),
     'conversation/diff': target => {
       const found = changeOf(target)
       if (found) return show(openDiff(found, editors))

@@ -63,8 +63,8 @@ export class Attention extends Owner {
     this.register(
       new RequestNotifications({
         manager,
-        isSeen: open => surfaces.showing(open)?.isVisible ?? false,
-        onDidChangeVisibility: surfaces.onDidChangeVisibility,
+        isSeen: open => manager.all.isVisible(open),
+        onDidChangeVisibility: manager.all.onDidChangeVisibility,
         call: async (open, question, over) => {
           const choices = choicesOf(question)
           const labels = choices.map(({ label }) => label)

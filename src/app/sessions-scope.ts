@@ -11,7 +11,6 @@ import { PromptQueues } from '../sessions/prompt-queues.ts'
 import { AgentRunners } from '../sessions/runners/agent-runners.ts'
 import { HostedAgents } from '../sessions/runners/hosted-agents.ts'
 import { SavedSessions } from '../sessions/saved-sessions.ts'
-import { HeldSessions } from '../sessions/session-leases.ts'
 import { SessionManager } from '../sessions/session-manager.ts'
 import { SessionStarter } from '../sessions/session-starter.ts'
 import { Accounts } from '../sessions/sign-in/accounts.ts'
@@ -24,7 +23,7 @@ export type SessionsScope = ReturnType<typeof createSessionsScope>
 
 /** Creates the open sessions and their agents. What they need from the editor is in `window`. */
 export function createSessionsScope(
-  { guard, hosts, installed, leases, log, records, secrets, transcripts }: ProcessScope,
+  { guard, hosts, installed, log, openSessions, records, secrets, transcripts }: ProcessScope,
   window: SessionWindow,
   own: DisposableStore,
 ) {
@@ -35,15 +34,16 @@ export function createSessionsScope(
     new PromptQueues({
       storage: window.drafts,
       sources: window.sources,
+      openSessions,
       continuing: {
         continues: key => hosted.continues(key),
-        sessionOf: queue => manager.sessionOf(queue),
+        sessionOf: queue => openSessions.sessionOf(queue),
       },
     }),
   )
-  const held = new HeldSessions(leases)
+  const { held } = openSessions
   const manager = new SessionManager({
-    ...{ records, transcripts, held, queues, rules, tracker },
+    ...{ openSessions, records, transcripts, queues, rules, tracker },
     services: {
       files: window.files,
       onDidSave: window.onDidSave,
@@ -113,7 +113,7 @@ export function createSessionsScope(
     new SessionDeleter({ manager, held, runner: runners.get, records, transcripts, queues }),
   )
   const deletions = own.add(new SessionDeletions())
-  own.add(restoreNeeded(deletions, manager))
+  own.add(restoreNeeded(deletions, openSessions))
   const history = own.add(
     new HistoryList({
       ...{ agents, runners, manager, records, organizer, deletions },

@@ -32,15 +32,14 @@ export function createWindowScope(
 ) {
   const { workbench, storage } = platform
   const { dialogs } = workbench
-  const { agents, comparisons, documents, drafts, installs, manager, secrets, tracker } = served
+  const { agents, comparisons, documents, drafts, installs, manager, openSessions, secrets, tracker } = served
   const pageFocus = own.add(new PageFocus(workbench))
   const decisions = own.add(new Decisions(workbench, manager, tracker))
   const follow = own.add(new FollowAgent(storage.workspace, workbench)).follow(manager, surfaces)
   own.add(offerMerges({ tracker, workbench }))
-  const indicators = own.add(
-    new SessionIndicators(manager, open => surfaces.showing(open)?.isVisible ?? false),
-  )
-  own.add(surfaces.onDidChangeVisibility(() => indicators.markSeen()))
+  own.add(openSessions.addWindow(surfaces))
+  const indicators = own.add(new SessionIndicators(manager, open => openSessions.isVisible(open)))
+  own.add(openSessions.onDidChangeVisibility(() => indicators.markSeen()))
   const worktrees = own.add(new WindowWorktrees({ workbench, changes: [indicators.onDidChange] }))
   const windows = own.add(
     new WindowSessions({

@@ -190,7 +190,7 @@ export class ConversationController extends Owner {
   /** The open session that a page showed under this key. When the user's action arrives, the view may already show another session. */
   shownAs(key: string): OpenSession | undefined {
     if (key === this.key || key === this.keyBefore) return this.current
-    return this.#options.manager.list().find(open => open.key === key)
+    return this.#options.manager.all.withKey(key)
   }
 
   /** Displays no session. The previous one stays open in this window. */
@@ -269,7 +269,7 @@ export class ConversationController extends Owner {
     })
     if (isPaused) next.pause()
     // the agent may refuse, which has no effect here
-    manager
+    manager.all
       .close(manager.find(from.agentId, from.session.sessionId) ?? from)
       .catch(error => this.#options.log.warn(`A session that was left: ${messageOf(error)}`))
   }

@@ -52,7 +52,7 @@ export interface SessionWork {
 }
 
 /**
- * A session that is open in this window. Owns its conversation and, while its agent runs, its prompts, the agent's
+ * A session that is open. Owns its conversation and, while its agent runs, its prompts, the agent's
  * services in the editor, the tracking of its changes and the recording of its transcript. `dispose` ends all of these;
  * the conversation stays readable.
  */
@@ -68,7 +68,7 @@ export class OpenSession extends Owner {
   readonly allowance = this.register(new SessionAllowance())
   /** Options to set before the first prompt. */
   startOptions: DefaultOptions | undefined
-  /** The session is closed here because another window took it over. */
+  /** The session is closed here because another process took it over. */
   isTakenOver = false
   #services: SessionServices | undefined
   #recorder: TranscriptRecorder | undefined

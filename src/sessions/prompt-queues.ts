@@ -9,6 +9,7 @@ import { PromptQueue, type PromptStorage } from '../conversation/prompts/prompt-
 import { isCommand, rewindNote } from '../conversation/rewinds.ts'
 import { type ContextSources, promptContent } from '../editor/mentions/prompt-content.ts'
 import type { OpenSession } from './open-session.ts'
+import type { OpenSessions } from './open-sessions.ts'
 
 /** Stores the prompts of all conversations of the window. */
 export interface PromptQueuesStorage extends PromptStorage {
@@ -34,6 +35,8 @@ export interface ContinuingPrompts {
 
 interface PromptQueuesOptions {
   storage: PromptQueuesStorage
+  /** The sessions that are open, also in other windows: an open session has its own queue. */
+  openSessions?: Pick<OpenSessions, 'withKey'>
   /** The sources of a prompt's references. */
   sources: ContextSources
   continuing?: ContinuingPrompts | undefined
@@ -43,17 +46,20 @@ interface PromptQueuesOptions {
 export class PromptQueues extends Owner {
   readonly #storage: PromptQueuesStorage
   readonly #sources: ContextSources
+  readonly #openSessions: PromptQueuesOptions['openSessions']
   readonly #continuing: ContinuingPrompts | undefined
+  readonly #followed = new WeakSet<PromptQueue>()
   readonly #queues = new Map<string, PromptQueue>()
   readonly #change = this.register(new Emitter<PromptQueue>())
 
   /** A queue changed. */
   readonly onDidChange = this.#change.event
 
-  constructor({ storage, sources, continuing }: PromptQueuesOptions) {
+  constructor({ storage, sources, openSessions, continuing }: PromptQueuesOptions) {
     super()
     this.#storage = storage
     this.#sources = sources
+    this.#openSessions = openSessions
     this.#continuing = continuing
     this.register(
       storage.onDidTakeOver(key => {
@@ -63,15 +69,20 @@ export class PromptQueues extends Owner {
     )
   }
 
-  /** The queue of a conversation, including prompts that another window left. */
+  /** The queue of a conversation, including prompts that another window left. If a window has its session open, that session's queue. */
   of(key: string): PromptQueue {
+    const shared = this.#openSessions?.withKey(key)?.session.turns.queue
+    if (shared) {
+      this.#follow(shared)
+      return shared
+    }
     let queue = this.#queues.get(key)
     if (!queue) {
       const created = new PromptQueue(key, this.#storage)
       queue = created
       this.#queues.set(key, created)
       this.#claim(created)
-      created.onDidChange(() => this.#change.fire(created))
+      this.#follow(created)
     }
     return queue
   }
@@ -125,6 +136,12 @@ export class PromptQueues extends Owner {
   forget(key: string): void {
     this.#queues.delete(key)
     this.#storage.forget(key)
+  }
+
+  #follow(queue: PromptQueue): void {
+    if (this.#followed.has(queue)) return
+    this.#followed.add(queue)
+    this.register(queue.onDidChange(() => this.#change.fire(queue)))
   }
 
   #claim(queue: PromptQueue): void {

@@ -21,7 +21,7 @@ interface PromptSenderOptions {
   opener: SessionOpener
   signIn: SignInFlow
   failures: Failures
-  manager: Pick<SessionManager, 'sessionOf'>
+  manager: Pick<SessionManager, 'all'>
   runner: (agentId: string) => AgentRunner
   trusted: () => boolean
 }
@@ -119,7 +119,7 @@ export class PromptSender {
         await (opener.pending ?? this.#nextChange.promise)
     }
     if (this.queue !== queue) {
-      const open = manager.sessionOf(queue)
+      const open = manager.all.sessionOf(queue)
       if (open?.session.phase === 'ready') return open
       throw notOpened()
     }

@@ -175,7 +175,7 @@ export class SessionStarter {
 
   /**
    * Takes over the session with its agent, which another window left in the agent host; `undefined` if the host doesn't have it. The
-   * session may already be open here, if it came with another session of the agent.
+   * session may already be open: here, if it came with another session of the agent, or in another window of this process.
    */
   async #takeOver(
     reference: SessionReference,
@@ -188,7 +188,8 @@ export class SessionStarter {
     const open = manager.find(agentId, sessionId)
     if (open) {
       const { phase, agent } = open.session
-      return open !== previous && phase === 'ready' && agent.hosted?.outlivesWindow ? open : undefined
+      const isFollowed = agent.hosted?.outlivesWindow || !manager.opened(open)
+      return open !== previous && phase === 'ready' && isFollowed ? open : undefined
     }
     if (!hosted) return undefined
     const isTaken = await hosted.takeOver(reference, from)
@@ -256,11 +257,11 @@ export class SessionStarter {
     try {
       await opening.opened
     } catch (error) {
-      manager.dismiss(open)
+      manager.all.dismiss(open)
       throw error
     }
     open.session.optionChanges.reopened(options ?? [])
-    if (replaced) manager.dismiss(replaced)
+    if (replaced) manager.all.dismiss(replaced)
     manager.record(open)
     if (continues && !signal.aborted) recordContinuation(records, this.#options.held, continues.from, open)
     return open

@@ -32,6 +32,7 @@ import type { ToolConversation } from '../../src/mcp/server/tool.ts'
 import { McpSwitches } from '../../src/mcp/switches.ts'
 import { AgentClients } from '../../src/sessions/agent-client.ts'
 import { type OpenSession, referenceOf } from '../../src/sessions/open-session.ts'
+import { OpenSessions } from '../../src/sessions/open-sessions.ts'
 import type {
   SavedConversations,
   SessionPlan,
@@ -477,7 +478,7 @@ export class AgentRig {
         files: filesShared({ documents: noDocuments, fileSystem: disk }),
         environment: async () => mergeEnvironment(this.#environment(), {}, process.platform),
       },
-      ...{ records, transcripts, held, queues },
+      ...{ openSessions: new OpenSessions(held), records, transcripts, queues },
       tracker: memoryTracker(),
     })
     const clients = new AgentClients({

@@ -8,6 +8,7 @@ import { sessionKey } from '../../common/session-key.ts'
 import type { Session } from '../../conversation/session.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import type { OpenSession, SessionReference } from '../../sessions/open-session.ts'
+import type { SessionViews } from '../../sessions/open-sessions.ts'
 import type { SessionOpener } from '../../sessions/session-opener.ts'
 import { ActiveSurface, type FocusReport } from './active-surface.ts'
 
@@ -52,7 +53,7 @@ export interface ConversationSurface {
 }
 
 /** The surfaces that show conversations, and the active surface, which commands apply to. */
-export class ConversationSurfaces extends Owner {
+export class ConversationSurfaces extends Owner implements SessionViews {
   readonly #surfaces = new Map<ConversationSurface, Disposable>()
   readonly #change = this.register(new Emitter<void>())
   readonly #visibility = this.register(new Emitter<void>())
@@ -123,6 +124,11 @@ export class ConversationSurfaces extends Owner {
   /** The surface that shows the session, if any. */
   showing(open: OpenSession): ConversationSurface | undefined {
     return this.list().find(surface => surface.controller.current === open)
+  }
+
+  /** Whether the user sees the session in a surface now. */
+  isVisible(open: OpenSession): boolean {
+    return this.showing(open)?.isVisible ?? false
   }
 
   /** The surface that shows the conversation with this key. */

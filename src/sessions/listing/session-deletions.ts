@@ -2,7 +2,7 @@ import { type Disposable, DisposableStore, Owner } from '../../common/disposable
 import { Emitter } from '../../common/event.ts'
 import { UNDO_DELETION_MS } from '../../common/limits.ts'
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
-import type { SessionManager } from '../session-manager.ts'
+import type { OpenSessions } from '../open-sessions.ts'
 
 /** What is needed to delete a session and to report its deletion. */
 export interface DeletableSession extends SessionId {
@@ -125,17 +125,17 @@ export class SessionDeletions extends Owner {
   }
 }
 
-/** Restores deleted sessions that are opened in this window, or that another window has or requests. */
+/** Restores deleted sessions that are opened in this process, or that another one has or requests. */
 export function restoreNeeded(
   deletions: SessionDeletions,
-  manager: Pick<SessionManager, 'find' | 'onDidChange' | 'onDidYield'>,
+  openSessions: Pick<OpenSessions, 'find' | 'onDidChange' | 'onDidYield'>,
 ): Disposable {
   const all = new DisposableStore()
-  all.add(manager.onDidYield(session => void deletions.restore(session)))
+  all.add(openSessions.onDidYield(session => void deletions.restore(session)))
   all.add(
-    manager.onDidChange(() => {
+    openSessions.onDidChange(() => {
       for (const session of deletions.undoable)
-        if (manager.find(session.agentId, session.sessionId)) deletions.restore(session)
+        if (openSessions.find(session.agentId, session.sessionId)) deletions.restore(session)
     }),
   )
   return all

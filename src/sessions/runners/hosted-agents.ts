@@ -102,8 +102,10 @@ export class HostedAgents extends Owner implements HostedSessions {
     super()
     this.#options = options
     const giveUp = ({ agentId, sessionId }: SessionId, isLost: boolean) => {
-      const agent = options.manager.find(agentId, sessionId)?.session.agent
-      if (agent?.hosted?.outlivesWindow) void this.handOver(agent, isLost)
+      const open = options.manager.find(agentId, sessionId)
+      if (!open || !options.manager.opened(open)) return
+      const { agent } = open.session
+      if (agent.hosted?.outlivesWindow) void this.handOver(agent, isLost)
     }
     this.register(options.held.onDidRequest(session => giveUp(session, false)))
     this.register(options.held.onDidLose(session => giveUp(session, true)))
@@ -344,7 +346,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     const detached = agent.hosted?.leave()
     const holds = all.map(open => {
       const hold = held.hold({ agentId: open.agentId, sessionId: open.session.sessionId })
-      manager.dismiss(open)
+      manager.all.dismiss(open)
       return hold
     })
     agent.dispose()

@@ -9,9 +9,12 @@ import { CommandId } from '../../../src/app/ids.ts'
 import type { Platform } from '../../../src/app/platform.ts'
 import { createProcessScope } from '../../../src/app/process-scope.ts'
 import { DisposableStore } from '../../../src/common/disposable.ts'
+import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { SecretRegistry } from '../../../src/common/secrets.ts'
 import { unicodeOnly } from '../../../src/editor/files/text-files.ts'
+import { referenceOf } from '../../../src/sessions/open-session.ts'
+import { type RequestSummary, requestSummaries } from '../../../src/sessions/request-notifications.ts'
 import { projectDirectory } from '../../host/paths.ts'
 import { until } from '../../support/until.ts'
 import { fixtureAgent } from '../../ui/support/fixture-agent.ts'
@@ -53,12 +56,13 @@ describe('two windows of one process', () => {
 
   let shared: ReturnType<typeof createProcessScope> | undefined
 
-  function open(name: string) {
+  /** Opens a window with an agent of its own, or with those of the user. */
+  function open(name: string, agents?: Record<string, object>) {
     const folder = join(root, name)
     mkdirSync(folder)
-    const agent = fixtureAgent({ directory: root }, name)
     const asked: string[] = []
     const notified: string[] = []
+    const notices = { areAllowed: true, over: [] as AbortSignal[] }
     const executed: string[] = []
     const previewed: string[] = []
     const store = () => {
@@ -77,7 +81,12 @@ describe('two windows of one process', () => {
       settingLayers: {
         ...Object.fromEntries(LAYERED_SETTINGS.map(setting => [setting, []])),
         editorTools: [{ scope: 'user', value: [] }],
-        agents: [{ scope: 'workspace', value: { [`agent-${name}`]: agent } }],
+        agents: [
+          {
+            scope: 'workspace',
+            value: agents ?? { [`agent-${name}`]: fixtureAgent({ directory: root }, name) },
+          },
+        ],
       },
       network: {},
       hiddenFiles: [],
@@ -91,8 +100,10 @@ describe('two windows of one process', () => {
             asked.push(text)
             return buttons[0]
           },
-          notify: async (text: string, choices: readonly string[]) => {
+          notify: async (text: string, choices: readonly string[], over: AbortSignal) => {
             notified.push(text)
+            notices.over.push(over)
+            if (!notices.areAllowed) return undefined
             return choices.findIndex(choice => /^allow/i.test(choice))
           },
         },
@@ -124,7 +135,8 @@ describe('two windows of one process', () => {
     const window = own.add(new DisposableStore())
     const app = createWindowServices(platform, shared, window)
     const editor = createEditorServices(platform, app, window)
-    return { app, editor, folder, asked, notified, executed, previewed }
+    const close = () => own.release(window)
+    return { app, editor, folder, asked, notified, notices, executed, previewed, close }
   }
 
   it('get the commands, questions and notifications of their own conversations', async () => {
@@ -149,5 +161,73 @@ describe('two windows of one process', () => {
     await until(() => controller.current?.session.state.activity === 'idle', 'the end of the turn')
     assert.match(JSON.stringify(controller.current?.session.state.entries), /It was allowed/)
     assert.deepEqual([one.notified, one.asked], [[], []])
+    for (const window of [one, two]) window.close()
+    assert.equal(shared!.openSessions.list().length, 0)
+  })
+
+  it('show the same session, where both prompt and the first answer wins', async () => {
+    const agents = { agent: fixtureAgent({ directory: root }, 'shared') }
+    const [first, second] = [open('first', agents), open('second', agents)]
+    const [mine, other] = [first.app.surfaces.active.controller, second.app.surfaces.active.controller]
+    for (const { notices } of [first, second]) notices.areAllowed = false
+    await first.editor.commands[CommandId.newSessionWithAgent]('agent')
+    await until(() => mine.phase === 'ready', 'a session')
+    const session = mine.current!
+    await other.opener.reopen('restore', referenceOf(session))
+    assert.equal(other.current, session)
+    assert.deepEqual([first.app.manager.list().length, second.app.manager.list().length], [1, 0])
+
+    first.app.drafts.set(session.key, { text: 'of the first window', chips: [], items: [] })
+    assert.equal(second.app.drafts.get(session.key).text, '')
+
+    await second.editor.prompt.send([], '[[permission]]')
+    await until(() => first.notified.length === 1, 'the notification')
+    assert.deepEqual(second.notified, [], 'only the window that opened the session tells of it')
+    await first.editor.prompt.send([], 'from the first window')
+    await second.editor.prompt.send([], 'from the second window')
+    for (const { prompts } of [mine, other])
+      assert.deepEqual(
+        prompts.queue.prompts.map(({ draft }) => draft.text),
+        ['from the first window', 'from the second window'],
+      )
+    const [{ requestId, options }] = requestSummaries(session.session) as [RequestSummary]
+    const answer = (controller: typeof mine, kind: string) =>
+      controller.current!.session.requests.answerPermission(
+        requestId,
+        options.find(option => option.kind === kind)!.optionId,
+      )
+    assert.equal(answer(other, 'allow_once'), true)
+    assert.equal(answer(mine, 'reject_once'), false)
+    assert.equal(first.notices.over[0]?.aborted, true)
+    const said = () => JSON.stringify(session.session.state.entries)
+    await until(() => /from the first window.*from the second window/.test(said()), 'both prompts')
+    await until(() => session.session.state.activity === 'idle', 'the end of the turns')
+    assert.match(said(), /It was allowed/)
+
+    // what a window shows now needs no notification in another one
+    const visibility = new Emitter<void>()
+    const seen = shared!.openSessions.addWindow({
+      isVisible: () => true,
+      onDidChangeVisibility: visibility.event,
+    })
+    await first.editor.prompt.send([], '[[permission]]')
+    await until(() => session.session.state.activity === 'requires_action', 'the question')
+    assert.equal(first.notified.length, 1)
+    assert.equal(first.app.indicators.count('waiting'), 1)
+    await second.editor.commands[CommandId.cancelTurn]()
+    await until(() => session.session.state.activity === 'idle', 'the end of the turn')
+    assert.equal(first.app.indicators.count('done'), 0)
+    seen.dispose()
+
+    second.close()
+    assert.deepEqual([mine.phase, shared!.openSessions.list().length], ['ready', 1])
+    const third = open('third', agents)
+    const { controller } = third.app.surfaces.active
+    await controller.opener.reopen('restore', referenceOf(session))
+    first.close()
+    await until(() => controller.phase === 'ended', 'the end of the session')
+    assert.equal(shared!.openSessions.list().length, 0)
+    await controller.opener.reopen('resume', referenceOf(session))
+    assert.deepEqual([controller.phase, third.app.manager.list().length], ['ready', 1])
   })
 })

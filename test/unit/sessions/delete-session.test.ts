@@ -103,7 +103,7 @@ describe('SessionDeleter', () => {
   it("deletes nothing if the agent should delete the session, but doesn't run anymore", async () => {
     const fixture = await SessionsFixture.withSession()
     const [open] = fixture.manager.list()
-    await fixture.manager.close(open!)
+    await fixture.manager.all.close(open!)
     fixture.agent.dispose()
     await until(() => !fixture.runners.peek('one')?.running)
     await assert.rejects(
@@ -178,7 +178,7 @@ describe('SessionDeleter', () => {
   it('says when another window requests or takes a session that is only reserved here', async () => {
     const [first, second] = twoWindows()
     const yielded: string[] = []
-    first.manager.onDidYield(({ sessionId }) => yielded.push(sessionId))
+    first.manager.all.onDidYield(({ sessionId }) => yielded.push(sessionId))
     const marked = first.held.reserve(theirs)
     second.leases.request('one', 's1')
     assert.deepEqual(yielded, ['s1'])
@@ -192,9 +192,9 @@ describe('SessionDeleter', () => {
     const fixture = await SessionsFixture.withSession()
     const [open] = fixture.manager.list()
     const deletions = new SessionDeletions(1e6)
-    restoreNeeded(deletions, fixture.manager)
+    restoreNeeded(deletions, fixture.openSessions)
     fixture.controller.leave()
-    await fixture.manager.close(open!)
+    await fixture.manager.all.close(open!)
     deletions.mark([{ item: theirs, reserved: fixture.held.reserve(theirs) }])
     assert.ok(deletions.has('one', 's1'))
     // the agent doesn't respond
@@ -207,7 +207,7 @@ describe('SessionDeleter', () => {
   it("doesn't delete a session that another window takes over meanwhile", async () => {
     const [first, second] = twoWindows()
     const deletions = new SessionDeletions(1e6)
-    restoreNeeded(deletions, first.manager)
+    restoreNeeded(deletions, first.openSessions)
     deletions.mark([{ item: theirs, reserved: first.held.reserve(theirs) }])
     await second.held.takeOver(theirs, new AbortController().signal)
     assert.equal(deletions.has('one', 's1'), false)

@@ -25,6 +25,7 @@ import {
 } from '../../../src/sessions/conversation-controller.ts'
 import { SessionDeleter } from '../../../src/sessions/listing/session-deleter.ts'
 import { SessionOrganizer } from '../../../src/sessions/listing/session-organizer.ts'
+import { OpenSessions } from '../../../src/sessions/open-sessions.ts'
 import type {
   AgentDirectory,
   AgentEntry,
@@ -319,7 +320,7 @@ export class SessionsFixture {
     sources: this.sources,
     continuing: this.#hosting && {
       continues: key => this.hosted?.continues(key),
-      sessionOf: queue => this.manager.sessionOf(queue),
+      sessionOf: queue => this.manager.all.sessionOf(queue),
     },
   })
   readonly records = machine?.records ?? new MemoryRecords()
@@ -438,7 +439,9 @@ export class SessionsFixture {
   }
   readonly held: HeldSessions = new HeldSessions(this.leases, this.#hosting && 500)
   readonly #stored = this.#hosting ? this.#ownTranscripts : this.transcripts
+  readonly openSessions = new OpenSessions(this.held, silentLogger)
   readonly manager = new SessionManager({
+    openSessions: this.openSessions,
     services: {
       files: this.files,
       onDidSave: this.saved.event,
@@ -446,7 +449,6 @@ export class SessionsFixture {
     },
     records: this.records,
     transcripts: this.#stored,
-    held: this.held,
     queues: this.queues,
     tracker: memoryTracker(this.files),
   })

@@ -2,6 +2,7 @@ import { messageOf } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
 import { isRecord } from '../common/is-record.ts'
 import type { Logger } from '../common/logger.ts'
+import { PathMapper, type PathMapping } from '../common/path-mapping.ts'
 import { AbandonedRequests } from './abandoned-requests.ts'
 import type { Agent, AgentClient, AttachedAgent, AttachedSession, SessionNote } from './agent.ts'
 import { AgentClosedError } from './agent.ts'
@@ -9,6 +10,7 @@ import { type AgentLink, limitLog } from './agent-link.ts'
 import type { ConnectionHandlers } from './connection.ts'
 import { InvalidResponseError, NotSupportedError, toAgentError } from './errors.ts'
 import { KnownSessions } from './known-sessions.ts'
+import { clientWithPaths, contentForAgent, listedHere, updateHere } from './map-paths.ts'
 import type {
   AcpMcpServer,
   AgentCapabilities,
@@ -59,6 +61,8 @@ export interface SurfaceOptions {
   log: Logger
   /** The agent has neither this machine's files nor its terminals. */
   isRemote?: boolean
+  /** The agent's paths are those of another machine, except in these folders. */
+  pathMappings?: readonly PathMapping[]
 }
 
 /** The parts of a connected agent that are the same in both protocol versions. `v1/` and `v2/` add the rest. */
@@ -72,6 +76,8 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   protected readonly client: AgentClient
   protected readonly log: Logger
   protected readonly report: Report
+  /** Present if the agent has folders of this machine at other paths: the only place where its paths are translated. */
+  readonly #paths: PathMapper | undefined
   readonly #onUpdate: Emitter<{ sessionId: string; update: SessionUpdate }>
   readonly #onAuthStatus: Emitter<AuthStatus>
   protected readonly sessions = new KnownSessions<S>(sessionId =>
@@ -83,21 +89,22 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
 
   /** `offers`: whether the user can use a sign-in method. */
   constructor(
-    { link, answer, client, log, isRemote = false }: SurfaceOptions,
+    { link, answer, client, log, isRemote = false, pathMappings }: SurfaceOptions,
     capabilities: AgentCapabilities,
     offers: (method: AuthMethod) => boolean = () => true,
   ) {
     this.link = link
-    this.client = client
+    this.#paths = pathMappings?.length ? new PathMapper(pathMappings) : undefined
+    this.client = this.#paths ? clientWithPaths(client, this.#paths) : client
     this.log = log
     this.report = limitLog(problem => log.warn(`Dropped: ${problem}`), REPORTS)
     this.#onUpdate = new Emitter(error => log.error(`Handling an update failed: ${error}`))
     this.#onAuthStatus = new Emitter(error => log.error(`Handling a sign-in status failed: ${error}`))
     this.onDidClose = link.onDidClose
     this.hosted = link.hosted
-    this.capabilities = isRemote
-      ? { ...capabilities, isRemote, mcp: { ...capabilities.mcp, stdio: false } }
-      : capabilities
+    // programs are at other paths there, too
+    const places = pathMappings && { pathMappings, mcp: { ...capabilities.mcp, stdio: false } }
+    this.capabilities = { ...capabilities, ...(isRemote && { isRemote }), ...places }
     // variables and terminals of this machine don't reach an agent on a server
     const isThere = ({ type }: AuthMethod) => !isRemote || (type !== 'terminal' && type !== 'env_var')
     this.authMethods = readAuthMethods(answer.authMethods, this.report).filter(
@@ -222,12 +229,14 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     const params = () => {
       this.require(this.capabilities.list, 'list sessions')
       return {
-        ...given('cwd', cwd),
+        ...given('cwd', cwd === undefined ? undefined : this.#folder(cwd)),
         ...given('cursor', cursor),
         ...given('archived', this.capabilities.archive ? archived : undefined),
       }
     }
-    return await readSessionPage(await this.ask('session/list', params, signal), cursor, this.report)
+    const page = await readSessionPage(await this.ask('session/list', params, signal), cursor, this.report)
+    const paths = this.#paths
+    return paths ? { ...page, sessions: page.sessions.map(one => listedHere(one, paths)) } : page
   }
 
   async closeSession(sessionId: string): Promise<void> {
@@ -252,7 +261,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   async steer(sessionId: string, content: ContentBlock[]): Promise<SteeringOutcome> {
     const params = () => {
       this.require(this.capabilities.steering, 'take a prompt into a running turn')
-      return steeringToWire(sessionId, promptToWire(content, this.capabilities))
+      return steeringToWire(sessionId, this.promptToWire(content))
     }
     const outcome = readSteering(await this.ask(STEERING_METHOD, params))
     if (!outcome) throw invalid(STEERING_METHOD, "The agent didn't say what it did with the prompt.")
@@ -367,7 +376,16 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   readonly #emit = (sessionId: string, update: SessionUpdate): void => {
     if (this.abandoned.drops(sessionId, update)) return
     if (update.type === 'commands') this.sessions.reported(sessionId).commands = update.commands
-    this.#onUpdate.fire({ sessionId, update })
+    this.#onUpdate.fire({ sessionId, update: this.#paths ? updateHere(update, this.#paths) : update })
+  }
+
+  #folder(path: string): string {
+    return this.#paths?.toRemote(path) ?? path
+  }
+
+  /** The blocks of a prompt. Throws for a kind that the agent doesn't accept. */
+  protected promptToWire(content: ContentBlock[]): ReturnType<typeof promptToWire> {
+    return promptToWire(this.#paths ? contentForAgent(content, this.#paths) : content, this.capabilities)
   }
 
   protected setup(setup: SessionSetup) {
@@ -376,7 +394,9 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
       if (!mcp[server.type])
         this.log.warn(`MCP server ${server.name}: the agent doesn't support ${server.type} servers`)
     }
-    return setupToWire(setup, this.capabilities, server => this.serverToWire(server))
+    const wire = setupToWire(setup, this.capabilities, server => this.serverToWire(server))
+    const folders = wire.additionalDirectories?.map(folder => this.#folder(folder))
+    return { ...wire, cwd: this.#folder(wire.cwd), ...given('additionalDirectories', folders) }
   }
 
   /** Reads the response that starts a session. */

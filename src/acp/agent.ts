@@ -2,6 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
+import type { PathMapping } from '../common/path-mapping.ts'
 import type { ProcessGuard } from '../common/processes/process-guard.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import type {
@@ -428,6 +429,8 @@ export interface ConnectOptions {
     terminalAuth?: boolean
     /** The agent has neither this machine's files nor its terminals. */
     isRemote?: boolean
+    /** The agent's paths are those of another machine, except in these folders. */
+    pathMappings?: readonly PathMapping[]
   }
 }
 

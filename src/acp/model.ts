@@ -7,6 +7,7 @@
  * fields marked as unstable, are in the unstable schema only.
  */
 
+import type { PathMapping } from '../common/path-mapping.ts'
 import type { TOOL_KINDS } from '../common/tool-kinds.ts'
 
 /** Keeps the known values visible to completion while any string is allowed. */
@@ -642,12 +643,20 @@ export interface AuthMethod {
   gateway?: true
 }
 
+/** Where an agent runs; both are absent for one on this machine. */
+export interface AgentPlace {
+  /** It has neither the files nor the terminals of this machine, and can't reach the editor's own MCP server. */
+  isRemote?: boolean
+  /** Its paths are those of another machine, except in these folders, whose paths Parley translates. */
+  pathMappings?: readonly PathMapping[]
+}
+
 /**
  * What an agent can do. A capability that is absent on the wire is `false`.
  * @see https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities
  * @see https://agentclientprotocol.com/protocol/v2/draft/initialization#agent-capabilities
  */
-export interface AgentCapabilities {
+export interface AgentCapabilities extends AgentPlace {
   /** `load` replays the whole conversation. (v2: resume with `replayFrom`.) */
   load: boolean
   resume: boolean
@@ -658,8 +667,6 @@ export interface AgentCapabilities {
   logout: boolean
   /** `acp`: servers of the client, through this connection (unstable); present only if `true` */
   mcp: { stdio: boolean; http: boolean; sse: boolean; acp?: true }
-  /** The agent runs on another machine, which can't reach the editor's own MCP server. */
-  isRemote?: boolean
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
   /** Unstable; present only if `true`. */
   fork?: boolean

@@ -1,5 +1,6 @@
 import * as l10n from '@vscode/l10n'
 import type { RequestProblem } from '../common/network-problem.ts'
+import type { PathMapping } from '../common/path-mapping.ts'
 
 /** Where an agent on a server is. */
 export interface RemoteAddress {
@@ -7,8 +8,10 @@ export interface RemoteAddress {
   url: string
   /** Header values are secret. */
   headers: ReadonlyArray<{ name: string; value: string }>
-  /** The agent has this machine's files at the same paths, and may use its terminals. */
+  /** The agent has this machine's files, and may use its terminals. */
   sharesFiles: boolean
+  /** The folders that it has at other paths. Without them, an agent that shares the files has all of them at the same paths. */
+  pathMappings?: readonly PathMapping[]
   /** The user turned off that VS Code checks certificates. */
   acceptsAnyCertificate: boolean
   /** Called when the server refuses the headers. */

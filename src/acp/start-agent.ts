@@ -17,7 +17,7 @@ import { AgentLink } from './agent-link.ts'
 import type { ConnectionHandlers } from './connection.ts'
 import { RpcCode, RpcError } from './errors.ts'
 import type { AuthMethod } from './model.ts'
-import { ConnectionError, type ConnectionProblem } from './remote-address.ts'
+import { ConnectionError, type ConnectionProblem, type RemoteAddress } from './remote-address.ts'
 import { QUICK_STOP } from './transport/running-process.ts'
 import { AgentV1 } from './v1/agent-v1.ts'
 import { AgentV2 } from './v2/agent-v2.ts'
@@ -31,10 +31,7 @@ const SUPPORTED_VERSIONS = [STABLE_VERSION, DRAFT_VERSION]
 
 export const startAgent: StartAgent = async (launch, client, given) => {
   const { remote } = launch
-  // a terminal here can't sign in on the agent's machine
-  const options = remote
-    ? { ...given, features: { ...given.features, terminalAuth: false, isRemote: !remote.sharesFiles } }
-    : given
+  const options = remote ? { ...given, features: { ...given.features, ...featuresOf(remote) } } : given
   const { signal } = options
   if (signal?.aborted) throw failed({ kind: 'cancelled' })
   // The agent may not send requests before the version is negotiated.
@@ -104,11 +101,24 @@ function createAgent(
   }
   const { protocolVersion } = answer.data
   if (options.tap) options.tap.version = protocolVersion
-  const isRemote = options.features?.isRemote === true
-  const surface = { link, answer: answer.data, client, log: options.log, isRemote }
+  const { isRemote = false, pathMappings } = options.features ?? {}
+  const surface = {
+    ...{ link, answer: answer.data, client, log: options.log, isRemote },
+    ...(pathMappings && { pathMappings }),
+  }
   if (protocolVersion === STABLE_VERSION) return new AgentV1(surface)
   if (protocolVersion === DRAFT_VERSION) return new AgentV2(surface)
   throw new VersionError(protocolVersion)
+}
+
+function featuresOf({ sharesFiles, pathMappings }: RemoteAddress): ConnectOptions['features'] {
+  const mappings = pathMappings ?? (sharesFiles ? undefined : [])
+  return {
+    // a terminal here can't sign in on the agent's machine
+    terminalAuth: false,
+    isRemote: !sharesFiles,
+    ...(mappings && { pathMappings: mappings }),
+  }
 }
 
 const authDataSchema = z.object({ authMethods: z.unknown() })

@@ -4,6 +4,7 @@ import * as l10n from '@vscode/l10n'
 import * as z from 'zod'
 import { AGENT_COLORS } from '../common/agent-icon.ts'
 import { isRecord } from '../common/is-record.ts'
+import { isMappedRoot } from '../common/path-mapping.ts'
 import { protocolChoices } from '../common/settings.ts'
 import { type AgentAccount, type AgentDefinition, systemPromptSetting } from './definition.ts'
 import { isWebAddress } from './registry/secure-fetch.ts'
@@ -55,6 +56,8 @@ const agentEntry = z.object({
     )
     .optional(),
 })
+/** Each path of an agent is compared with all of them. */
+const MAX_MAPPINGS = 100
 const ofProcess = { command: true, args: true, env: true, cwd: true } as const
 /** An agent on a server. */
 const remoteEntry = agentEntry.omit(ofProcess).extend({
@@ -66,8 +69,21 @@ const remoteEntry = agentEntry.omit(ofProcess).extend({
     }),
   headers: z.record(z.string(), processText).default({}),
   sharesFiles: z.boolean().default(false),
+  pathMappings: z
+    .array(z.object({ localRoot: mappedRoot('local'), remoteRoot: mappedRoot('remote') }))
+    .max(MAX_MAPPINGS)
+    .default([]),
 })
-const ofRemote = ['url', 'headers', 'sharesFiles']
+const ofRemote = ['url', 'headers', 'sharesFiles', 'pathMappings']
+
+/** With variables, the path is checked when the agent starts. */
+function mappedRoot(side: 'local' | 'remote') {
+  return filledText
+    .transform(root => root.trim())
+    .refine(root => root.includes('${') || isMappedRoot(root, side), {
+      error: () => l10n.t('expected an absolute path'),
+    })
+}
 
 /** Unencrypted only on this machine. */
 export function isAgentAddress(url: string): boolean {
@@ -267,8 +283,12 @@ function readEntry(
   if (isRemote) {
     const parsed = parseEntry(remoteEntry, entry, problem)
     if (!parsed) return { problems }
-    const { url, headers, sharesFiles, ...shown } = parsed
-    const remote = { url, headers, ...(sharesFiles && { sharesFiles }) }
+    const { url, headers, sharesFiles, pathMappings, ...shown } = parsed
+    const remote = {
+      ...{ url, headers },
+      ...(sharesFiles && { sharesFiles }),
+      ...(pathMappings.length > 0 && { pathMappings }),
+    }
     return { agent: { ...toDefinition(id, shown, defaults), remote }, problems }
   }
   const isChange = entry.command === undefined && (defaults !== undefined || isOnlyDefaults(entry))

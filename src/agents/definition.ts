@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { AgentCapabilities, SessionSetup } from '../acp/model.ts'
 import type { AgentColor } from '../common/agent-icon.ts'
+import type { PathMapping } from '../common/path-mapping.ts'
 import type { ProtocolChoice } from '../common/settings.ts'
 
 /**
@@ -44,8 +45,10 @@ export interface AgentDefinition {
 export interface RemoteDefinition {
   url: string
   headers: Record<string, string>
-  /** It has the files of this machine at the same paths, so it may use them and the terminals. */
+  /** It has the files of this machine, so it may use them and the terminals. */
   sharesFiles?: true
+  /** The folders that it has at other paths. */
+  pathMappings?: PathMapping[]
 }
 
 /** An account of an agent: the same agent with a sign-in of its own. */

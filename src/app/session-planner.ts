@@ -179,7 +179,8 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     const taken = notes.map(({ name }) => name)
     const { agentId } = session
     const can = { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools, agentId }
-    const { tools, note }: OfferedTools = capabilities.isRemote
+    // their paths would be those of this machine
+    const { tools, note }: OfferedTools = capabilities.pathMappings
       ? {}
       : await this.#editorTools.offer(rootsOf(roots), can, taken, session.session)
     const servers = tools ? [...passed, tools.server] : passed

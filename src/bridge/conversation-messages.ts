@@ -390,10 +390,10 @@ export const conversationMessages = {
   // ---- the editor ----------------------------------------------------------------------------------------
 
   /**
-   * A link in prose: http(s) opens outside (asked by VS Code), a path or file URI opens in the editor. `isMine`: the user attached it, so
-   * the file is here although the agent may be on another machine.
+   * A link: http(s) opens outside (asked by VS Code), a path or file URI opens in the editor. `of`: the user attached it, so the file is here
+   * although the agent may be on another machine, or it's in a text, whose paths are those of that machine.
    */
-  'conversation/link': z.object({ href: path, isMine: z.boolean().optional() }),
+  'conversation/link': z.object({ href: path, of: z.enum(['user', 'text']).optional() }),
   'conversation/file': z.object({ path, line: line.optional() }),
   /** Opens the diff of a tool call's content in VS Code's diff editor. */
   'conversation/diff': changePlace,

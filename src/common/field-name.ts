@@ -2,3 +2,33 @@
 export function fieldName(key: string): string {
   return key.replace(/[^a-z\d]/gi, '').toLowerCase()
 }
+
+/** Whether a field of a tool's input, named as {@link fieldName} has it, is the directory of a command. */
+export function isCwdField(name: string): boolean {
+  return /^(?:(?:current|working|work|start(?:ing)?|base|initial|run|exec(?:ution)?)?(?:dir|directory|folder)(?:path)?|cwd|chdir|pwd|workspacefolder)$/.test(
+    name,
+  )
+}
+
+/**
+ * The last word of the fields where agents put the files of a tool: `path`, `newPath`, `target_file`, `dest_dir`. Agents
+ * may report only the source as a location.
+ */
+const PATH_KEY =
+  /(?:^|[_-])(?:(?:file)?paths?|files?|filenames?|sources?|src|destinations?|dest|dst|targets?|director(?:y|ies)|dirs?|folders?)$|^(?:from|to|file_name)$/
+
+/** Whether a field of a tool's input, as the agent writes its name, contains paths. */
+export function isPathField(key: string): boolean {
+  const name = fieldName(key)
+  return (
+    PATH_KEY.test(key.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase()) || isCwdField(name) || name === 'cd'
+  )
+}
+
+/** Fields of a tool's input with a URL, or a path written as one, as {@link fieldName} has them. */
+export const URL_FIELDS: ReadonlySet<string> = new Set(
+  'url urls uri uris href link address fileuri documenturi'.split(' '),
+)
+
+/** Fields of a tool's input with changes by the path of their file, as {@link fieldName} has them. */
+export const CHANGES_FIELDS: ReadonlySet<string> = new Set(['changes', 'filechanges', 'files'])

@@ -104,7 +104,39 @@ export const settings: readonly SettingsGroup[] = [
               default: false,
               markdownDescription: text(
                 'settings.agents.sharesFiles',
-                'Whether the agent at `url` has the files of this machine at the same paths. It may then read and write them through VS Code, run commands in terminals here, and use MCP servers of this machine.',
+                'Whether the agent at `url` has the files of this machine, at the same paths or at those of `pathMappings`. It may then read and write them through VS Code and run commands in terminals here. At the same paths, it may also use MCP servers of this machine.',
+              ),
+            },
+            pathMappings: {
+              type: 'array',
+              maxItems: 100,
+              default: [],
+              items: {
+                type: 'object',
+                required: ['localRoot', 'remoteRoot'],
+                additionalProperties: false,
+                properties: {
+                  localRoot: {
+                    type: 'string',
+                    minLength: 1,
+                    markdownDescription: text(
+                      'settings.agents.pathMappings.localRoot',
+                      'The absolute path of the folder on this machine, for example `${workspaceFolder}`.',
+                    ),
+                  },
+                  remoteRoot: {
+                    type: 'string',
+                    minLength: 1,
+                    markdownDescription: text(
+                      'settings.agents.pathMappings.remoteRoot',
+                      "The absolute path of the folder on the agent's machine, also of Windows.",
+                    ),
+                  },
+                },
+              },
+              markdownDescription: text(
+                'settings.agents.pathMappings',
+                "Folders that the agent at `url` has at other paths, as a copy or, with `sharesFiles`, the same files. Parley translates their paths, so the agent's links and diffs open the files here. Paths elsewhere on the agent's machine are never taken for files here. The longest path decides.",
               ),
             },
             icon: {

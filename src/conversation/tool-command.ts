@@ -1,4 +1,4 @@
-import { fieldName } from '../common/field-name.ts'
+import { fieldName, isCwdField } from '../common/field-name.ts'
 import type { ToolCallEntry } from './state.ts'
 
 /** The command a tool call wants to run, in full, and where, as far as the agent reported. */
@@ -45,12 +45,6 @@ export const ARGUMENT_FIELDS: ReadonlySet<string> = new Set([
 ])
 /** Fields for a program's standard input. `input` may also be the input of a tool. */
 const STDIN_FIELDS: ReadonlySet<string> = new Set(['stdin', 'input'])
-
-export function isCwdField(name: string): boolean {
-  return /^(?:(?:current|working|work|start(?:ing)?|base|initial|run|exec(?:ution)?)?(?:dir|directory|folder)(?:path)?|cwd|chdir|pwd|workspacefolder)$/.test(
-    name,
-  )
-}
 
 export function isEnvironmentField(name: string): boolean {
   return /^env(?!elope|oy)|env(?:s|vars?|variables|ironment|ironmentvariables)?$/.test(name)

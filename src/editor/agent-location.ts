@@ -1,5 +1,6 @@
 import type { ToolCallLocation } from '../acp/model.ts'
 import type { Disposable } from '../common/disposable.ts'
+import { isElsewhere } from '../common/path-mapping.ts'
 import { followToolCalls } from '../conversation/follow-tool-calls.ts'
 import type { Session } from '../conversation/session.ts'
 
@@ -9,8 +10,10 @@ import type { Session } from '../conversation/session.ts'
  */
 export function onAgentLocation(session: Session, report: (location: ToolCallLocation) => void): Disposable {
   return followToolCalls(session, ({ locations }, differs) => {
-    const location = session.agent.capabilities.isRemote ? undefined : locations.at(-1)
-    if (location && differs(`${location.path}:${location.line ?? ''}`)) report(location)
+    const location = locations.at(-1)
+    const { pathMappings } = session.agent.capabilities
+    if (!location || isElsewhere(pathMappings, location.path, session.setup.cwd)) return
+    if (differs(`${location.path}:${location.line ?? ''}`)) report(location)
   })
 }
 

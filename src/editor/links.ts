@@ -1,6 +1,7 @@
 /** The target of a link in an agent's text. */
 import * as l10n from '@vscode/l10n'
 import { type FileReference, LINK, readings } from '../common/file-links.ts'
+import { PathMapper, type PathMapping } from '../common/path-mapping.ts'
 import type { PathRules } from './path-rules.ts'
 
 export type LinkTarget =
@@ -21,6 +22,29 @@ export function parseLink(href: string, rules: PathRules): LinkTarget {
   if (found.length === 0) return refused(l10n.t("The link isn't a valid file URL."))
   if (found.some(({ path }) => path.includes('\0'))) return refused(l10n.t("The link doesn't name a file."))
   return { type: 'file', readings: found }
+}
+
+/**
+ * A link in the text of an agent on another machine, as a link to the file here. `undefined` if one of its readings is a path of that
+ * machine that isn't mapped. `roots`: of the session.
+ */
+export function linkHere(
+  href: string,
+  mappings: readonly PathMapping[],
+  roots: readonly string[],
+): string | undefined {
+  const paths = new PathMapper(mappings)
+  const isHere = (path: string) => roots.length > 0 && roots.every(root => !paths.isElsewhere(path, root))
+  for (const { path, line, column } of [{ path: href }, ...readings(href)] as FileReference[]) {
+    const file = paths.toLocal(path)
+    const isMapped = file !== path
+    const here = [file, line, column].filter(part => part !== undefined).join(':')
+    const all = readings(here).map(reading => reading.path)
+    // only the whole link may be relative, and not if it has words before a path, which the other readings leave out
+    if (!isMapped && (path !== href || all.some(one => paths.toLocal(one) !== one))) continue
+    if (all.length > 0 && all.every(isHere)) return here
+  }
+  return undefined
 }
 
 function refused(reason: string): LinkTarget {

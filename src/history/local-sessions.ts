@@ -119,14 +119,18 @@ export class LocalSessions implements Disposable {
   /** A session was created, loaded or resumed. Without a new title, it keeps its title. */
   opened(
     agentId: string,
-    session: Pick<LocalSession, 'sessionId' | 'cwd' | 'additionalDirectories' | 'title' | 'systemPrompt'>,
+    session: Pick<
+      LocalSession,
+      'sessionId' | 'cwd' | 'additionalDirectories' | 'title' | 'systemPrompt' | 'place'
+    >,
   ): void {
-    const { sessionId, cwd, additionalDirectories, systemPrompt } = session
+    const { sessionId, cwd, additionalDirectories, systemPrompt, place } = session
     const now = this.#now()
     // from now on, its conversation is in this session
     const {
       imported: _imported,
       continuedIn: _continuedIn,
+      place: _place,
       ...known
     }: Partial<LocalSession> = this.get(agentId, sessionId) ?? {}
     this.#put({
@@ -136,6 +140,7 @@ export class LocalSessions implements Disposable {
       cwd,
       additionalDirectories,
       ...(systemPrompt !== undefined && { systemPrompt }),
+      ...(place && { place }),
       ...titled(session.title ?? known.title),
       createdAt: known.createdAt ?? now,
       updatedAt: now,

@@ -61,6 +61,7 @@ const header = z.object({
   formerTitles: z.array(z.string().max(10_000)).max(100).optional().catch(undefined),
   archived: flag,
   pinned: flag,
+  place: z.looseObject({}).optional().catch(undefined),
   createdAt: time,
   updatedAt: time,
   counts: z.object({ entries: count, terminals: count }).catch({ entries: 0, terminals: 0 }),
@@ -222,6 +223,8 @@ export class ProtocolReader {
       ...(formerTitles && { formerTitles }),
       ...(archived && { archived }),
       ...(pinned && { pinned }),
+      // its folders were those of the machine where it was exported
+      ...(known.place && { place: { isRemote: true, pathMappings: [] } }),
       createdAt: Math.min(createdAt ?? updated, updated),
       updatedAt: updated,
     }

@@ -1,3 +1,4 @@
+import type { AgentPlace } from '../acp/model.ts'
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { LimitState } from '../conversation/session-limit.ts'
 
@@ -16,6 +17,8 @@ export interface LocalSession extends SessionId {
   formerTitles?: string[]
   /** The session is archived. */
   archived?: boolean
+  /** Where its agent ran, if that wasn't this machine. */
+  place?: AgentPlace
   /** Listed first. */
   pinned?: boolean
   /** The conversation continues in this session, and lists show only that one. */

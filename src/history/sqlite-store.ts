@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import * as z from 'zod'
+import type { AgentPlace } from '../acp/model.ts'
 import { LOG_IN_USE_MS } from '../common/limits.ts'
 import { parseJson } from '../common/parse-json.ts'
 import { idOfStored, type SessionId, storedId } from '../common/session-key.ts'
@@ -93,10 +94,15 @@ const MIGRATIONS = [
      next_agent_id TEXT NOT NULL, next_session_id TEXT NOT NULL,
      PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
+  // place: JSON; only of agents on another machine, or with other paths
+  `CREATE TABLE session_places (
+     agent_id TEXT NOT NULL, session_id TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
+   ) STRICT, WITHOUT ROWID;`,
 ]
 
-const SESSIONS = `SELECT sessions.*, next_agent_id, next_session_id
-  FROM sessions LEFT JOIN continued USING (agent_id, session_id)`
+const SESSIONS = `SELECT sessions.*, next_agent_id, next_session_id, place
+  FROM sessions LEFT JOIN continued USING (agent_id, session_id)
+  LEFT JOIN session_places USING (agent_id, session_id)`
 
 const TOKEN_SUMS = `total_tokens = total_tokens + excluded.total_tokens,
   input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`
@@ -110,6 +116,7 @@ const SALVAGE: Salvage = {
     daily_usage: ({ day }) => isDay(day),
     model_usage: ({ day }) => isDay(day),
     session_spans: ({ span }) => String(span).startsWith('{'),
+    session_places: ({ place }) => String(place).startsWith('{'),
     continued: ({ next_session_id: next }) => typeof next === 'string',
   },
   complete(db) {
@@ -204,6 +211,7 @@ export class SqliteStore implements SessionStore {
       session.imported ? 1 : 0,
     )
     this.#putContinued(session)
+    this.#putPlace(session)
     const stored = list && this.get(session.agentId, session.sessionId)
     if (!stored) return
     // the version changes only with writes of other connections, so the cached list must be updated here
@@ -223,9 +231,18 @@ export class SqliteStore implements SessionStore {
     else this.#prepare('DELETE FROM continued WHERE agent_id = ? AND session_id = ?').run(...id)
   }
 
+  #putPlace({ agentId, sessionId, place }: LocalSession): void {
+    const id = [agentId, storedId(sessionId)]
+    if (place)
+      this.#prepare(
+        'INSERT INTO session_places VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET place = excluded.place',
+      ).run(...id, JSON.stringify(place))
+    else this.#prepare('DELETE FROM session_places WHERE agent_id = ? AND session_id = ?').run(...id)
+  }
+
   remove(agentId: string, sessionId: string): void {
     this.#lists.delete(agentId)
-    for (const table of ['sessions', 'session_usage', 'session_spans', 'continued'])
+    for (const table of ['sessions', 'session_usage', 'session_spans', 'session_places', 'continued'])
       this.#prepare(`DELETE FROM ${table} WHERE agent_id = ? AND session_id = ?`).run(
         agentId,
         storedId(sessionId),
@@ -360,6 +377,14 @@ const spanSchema: z.ZodType<SessionSpan> = z.object({
   limit: z.object({ steps: limits, limits, warned: limits, stopped: limits }).optional().catch(undefined),
 })
 
+/** What can't be read is of another machine, whose paths must not be opened here. */
+const placeSchema: z.ZodType<AgentPlace> = z
+  .object({
+    isRemote: z.literal(true).optional(),
+    pathMappings: z.array(z.object({ localRoot: z.string(), remoteRoot: z.string() })),
+  })
+  .catch({ isRemote: true, pathMappings: [] })
+
 const systemPromptSchema = z.object({ mode: z.enum(['append', 'override']), text: z.string() }).nullable()
 
 type Row = Record<string, SQLOutputValue>
@@ -390,6 +415,7 @@ function readSession(row: Row): LocalSession {
     const { success, data } = systemPromptSchema.safeParse(parseJson(String(row.system_prompt)))
     if (success) session.systemPrompt = data
   }
+  if (typeof row.place === 'string') session.place = placeSchema.parse(parseJson(row.place))
   const former = row.former_titles === null ? undefined : parseJson(String(row.former_titles))
   if (Array.isArray(former)) session.formerTitles = former.filter(title => typeof title === 'string')
   return session

@@ -108,10 +108,8 @@ function servicesClient(
     return services
   }
   return {
-    readTextFile: async (request, signal) => {
-      const services = await of(request.sessionId, signal)
-      return services.filesOf(request.sessionId).readTextFile(request, signal)
-    },
+    readTextFile: async (request, signal) =>
+      (await of(request.sessionId, signal)).readTextFile(request, signal),
     writeTextFile: async (request, signal) =>
       (await of(request.sessionId, signal)).writeTextFile(request, signal),
     createTerminal: async request => (await of(request.sessionId)).createTerminal(request),

@@ -4,6 +4,7 @@ import { Owner } from '../common/disposable.ts'
 import { EMPTY_DRAFT, isEmptyDraft, joinDrafts } from '../common/draft.ts'
 import { messageOf, UnavailableError } from '../common/errors.ts'
 import { Emitter } from '../common/event.ts'
+import type { PathMapping } from '../common/path-mapping.ts'
 import type { StoredPrompt } from '../conversation/attachment.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
 import type { Continuing } from './continuation.ts'
@@ -148,11 +149,11 @@ export class ConversationController extends Owner {
   get phase(): ViewPhase {
     return this.opener.phase
   }
-  /** The agent's files are on another machine, so what the conversation names isn't a file here. */
-  get isRemote(): boolean {
+  /** Present if the agent's paths are those of another machine, except in these folders. */
+  get pathMappings(): readonly PathMapping[] | undefined {
     const { current, agentId } = this
-    if (current) return current.session.agent.capabilities.isRemote === true
-    return agentId !== undefined && this.#options.agents.get(agentId)?.isRemote === true
+    if (current) return current.session.agent.capabilities.pathMappings
+    return agentId !== undefined && this.#options.agents.get(agentId)?.isElsewhere ? [] : undefined
   }
   /** The session that is displayed. */
   get current(): OpenSession | undefined {

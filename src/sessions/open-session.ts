@@ -89,8 +89,9 @@ export class OpenSession extends Owner {
   placeOf(sessionId: string): RequestPlace {
     const roots = this.plan.setup
     const cwd = subagentRoots(this.session.conversation.state, sessionId, roots, isAbsolute)?.cwd
-    const { isRemote } = this.session.agent.capabilities
-    return { roots, ...(isRemote && { isRemote }), ...(cwd !== undefined && cwd !== roots.cwd && { cwd }) }
+    const { isRemote, pathMappings } = this.session.agent.capabilities
+    const place = { roots, ...(isRemote && { isRemote }), ...(pathMappings && { pathMappings }) }
+    return { ...place, ...(cwd !== undefined && cwd !== roots.cwd && { cwd }) }
   }
 
   /** The agent's services in the editor: files and terminals. `undefined` while no agent has the session. */

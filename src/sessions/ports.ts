@@ -26,8 +26,8 @@ export interface AgentEntry {
   icon?: string
   description?: string
   source: 'settings' | 'installed' | 'preset' | 'demo'
-  /** Its files are on another machine. */
-  isRemote?: boolean
+  /** Its paths are those of another machine. */
+  isElsewhere?: boolean
 }
 
 /** The problem with the default agent of the settings. */

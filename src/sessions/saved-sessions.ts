@@ -53,7 +53,10 @@ export class SavedSessions {
     const { manager, runner, records, agents } = this.#options
     const agentName = runner(agentId).name
     const setup = { cwd, additionalDirectories: [], mcpServers: [] }
-    const agent = new AbsentAgent(agentName, records.agent(agentId), agents.get(agentId)?.isRemote)
+    // that of old records isn't known; the agent may have been removed
+    const configured = agents.get(agentId)?.isElsewhere ? { isRemote: true, pathMappings: [] } : {}
+    const place = records.get(agentId, sessionId)?.place ?? configured
+    const agent = new AbsentAgent(agentName, records.agent(agentId), place)
     const session = new Session({ agent, sessionId, setup, phase: 'ready', state })
     session.conversation.giveTitle(records.get(agentId, sessionId)?.givenTitle)
     session.agentEnded(ABSENT)

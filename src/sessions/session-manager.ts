@@ -113,12 +113,14 @@ export class SessionManager extends Owner {
 
   /** Stores that the session was opened. */
   record(open: OpenSession): void {
+    const { isRemote, pathMappings } = open.session.agent.capabilities
     this.#options.records.opened(open.agentId, {
       sessionId: open.session.sessionId,
       cwd: open.plan.setup.cwd,
       additionalDirectories: open.plan.setup.additionalDirectories,
       systemPrompt: open.plan.ownSystemPrompt,
       title: titleToRecord(this.#options.records, open),
+      ...(pathMappings && { place: { ...(isRemote && { isRemote }), pathMappings } }),
     })
   }
 

@@ -4,6 +4,7 @@ import type {
   CreateTerminalRequest,
   FileChange,
   PermissionRequest,
+  ReadTextFileRequest,
   Roots,
   WriteTextFileRequest,
 } from '../acp/model.ts'
@@ -13,6 +14,7 @@ import { Owner } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { RULE_CHECK_MS } from '../common/limits.ts'
+import { isElsewhere } from '../common/path-mapping.ts'
 import { writtenText } from '../conversation/entries/edit-input.ts'
 import { hasDiff } from '../conversation/entries/tool-call.ts'
 import type { Session } from '../conversation/session.ts'
@@ -90,13 +92,27 @@ export class SessionServices extends Owner {
     )
   }
 
+  /** The text of a file for the session's agent, or for a subagent in it. */
+  async readTextFile(request: ReadTextFileRequest, signal?: AbortSignal): Promise<string> {
+    this.#requireHere(request.sessionId, request.path)
+    return this.filesOf(request.sessionId).readTextFile(request, signal)
+  }
+
   /** The files of the session, or of a subagent in it. */
   filesOf(sessionId: string): SessionFiles {
     return this.#subagentFiles(sessionId)?.files ?? this.#files
   }
 
+  /** A path of the agent's machine is never taken for the same path here. */
+  #requireHere(sessionId: string, path: string): void {
+    const cwd = this.#subagentFiles(sessionId)?.cwd ?? this.#roots.cwd
+    if (isElsewhere(this.#session.agent.capabilities.pathMappings, path, cwd))
+      throw new Error(`${path} isn't in a folder that both machines have.`)
+  }
+
   /** Tracks the file before the agent writes it. */
   async writeTextFile(request: WriteTextFileRequest, signal?: AbortSignal): Promise<void> {
+    this.#requireHere(request.sessionId, request.path)
     const cwd = this.#subagentFiles(request.sessionId)?.cwd ?? this.#roots.cwd
     const path = this.#shared.files.rules.absolute(cwd, request.path)
     const files = this.filesOf(request.sessionId)
@@ -112,6 +128,7 @@ export class SessionServices extends Owner {
 
   /** Starts a command, in the folder of the session or of the subagent that requests it. */
   async createTerminal(request: CreateTerminalRequest): Promise<{ terminalId: string }> {
+    this.#requireHere(request.sessionId, request.cwd || '.')
     const subagent = this.#subagentFiles(request.sessionId)
     await this.#checkEnvironment(request)
     await this.#changes.begun
@@ -200,6 +217,7 @@ export function addWrittenChange(session: Session, roots: () => Roots, rules: Pa
     const around = roots()
     const isAbsolute = (path: string) => rules.isAbsolute(path)
     const own = subagentRoots(session.conversation.state, sessionId, around, isAbsolute) ?? around
+    if (isElsewhere(session.agent.capabilities.pathMappings, written.path, own.cwd)) return undefined
     const complete = async () => {
       const path = rules.absolute(own.cwd, written.path)
       // a network drive may not answer

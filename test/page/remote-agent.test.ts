@@ -9,6 +9,8 @@ import { RemoteAgentServer } from '../support/remote-agent-server.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 
 const KEY = 'the-key-of-the-server'
+/** Where one of the agents has the folder of the workspace. */
+const THERE = '/srv/nowhere'
 
 /** Edits a file of its machine that has the path of one here, names it in all ways, and asks whether it may. */
 async function edit(client: AgentContext, sessionId: string, path: string): Promise<void> {
@@ -77,17 +79,22 @@ describe('an agent on a server', () => {
     settings: async () => {
       await start()
       return {
-        'parley.agents': {
-          remote: {
-            name: 'Remote',
-            url: server.url('ws'),
-            headers: { Authorization: 'Bearer ${input:key}' },
-          },
-          other: { name: 'Other', url: server.url('http'), headers: { Authorization: `Bearer ${KEY}` } },
-        },
+        'parley.agents': agents(),
         'parley.permissionRules': [{ kind: 'edit', path: '**', action: 'allow' }],
       }
     },
+  })
+  const agents = () => ({
+    remote: {
+      name: 'Remote',
+      url: server.url('ws'),
+      headers: { Authorization: 'Bearer ${input:key}' },
+    },
+    mapped: {
+      ...{ name: 'Mapped', url: server.url('ws'), headers: { Authorization: `Bearer ${KEY}` } },
+      pathMappings: [{ localRoot: '${workspaceFolder}', remoteRoot: THERE }],
+    },
+    other: { name: 'Other', url: server.url('http'), headers: { Authorization: `Bearer ${KEY}` } },
   })
   after(() => server.kill())
 
@@ -169,11 +176,48 @@ describe('an agent on a server', () => {
     await window.page.getByText("planets.js (Agent's edit)").first().waitFor()
     assert.equal(await frame.locator('.changed-files').count(), 0)
     // the saved conversation knows as much
+    const { port } = server
+    const { other: _other, ...others } = agents()
     await server.kill()
     await window.reload()
     const saved = await ConversationPage.find(window)
     await saved.frame.getByText('the planets', { exact: true }).click()
     await refused()
-    await start()
+    // also if the agent is removed
+    vscode.root.updateSettings({ 'parley.agents': others })
+    await window.reload()
+    const orphaned = await ConversationPage.find(window)
+    await orphaned.frame.getByText('the planets', { exact: true }).click()
+    await refused()
+    await start(port)
+    vscode.root.updateSettings({ 'parley.agents': agents() })
+  })
+
+  it('has folders at other paths, whose files open here', async () => {
+    const window = await vscode.open()
+    const conversation = await ConversationPage.startSession(window, 'Mapped')
+    const { frame } = conversation
+    await conversation.send('edit')
+    await conversation.permission.getByRole('button', { name: 'Allow', exact: true }).click()
+    await conversation.button(/linked planets/).waitFor()
+    const opened = async (line: number) => {
+      await waitFor('the file here', async () => {
+        const active = (await window.host.call('activeLine')) as { path: string; line: number } | null
+        return active?.line === line && active.path.endsWith('/planets.js')
+      })
+      await window.runCommand('View: Close All Editors')
+    }
+    await frame.getByText('the planets', { exact: true }).click()
+    await opened(2)
+    await conversation.button(/linked planets/).click()
+    await opened(1)
+    await conversation
+      .button(/Edit planets/)
+      .first()
+      .click()
+    await frame.locator('.change-path').click()
+    await opened(1)
+    // the copy there changed, not the file here
+    assert.equal(await frame.locator('.changed-files').count(), 0)
   })
 })

@@ -16,7 +16,6 @@ import type {
 import { given } from '../wire/content.ts'
 import { has, readUnstable, type WireInitialize } from '../wire/initialize.ts'
 import type { Report } from '../wire/lenient.ts'
-import { promptToWire } from '../wire/requests.ts'
 import { type SetVia, WireSession } from '../wire/session.ts'
 import { readTokens } from '../wire/state.ts'
 import { answerRequest } from './client-requests.ts'
@@ -47,9 +46,9 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   async prompt(sessionId: string, content: ContentBlock[]): Promise<void> {
     const method = 'session/prompt'
     const session = this.sessions.opened(sessionId)
-    let prompt: ReturnType<typeof promptToWire>
+    let prompt: ReturnType<typeof this.promptToWire>
     try {
-      prompt = promptToWire(content, this.capabilities)
+      prompt = this.promptToWire(content)
     } catch (error) {
       throw toAgentError(method, error)
     }

@@ -19,7 +19,7 @@ import type {
 import { given } from '../wire/content.ts'
 import { has, readUnstable, type WireInitialize } from '../wire/initialize.ts'
 import { anything, maybeAsked, maybeText, type Report } from '../wire/lenient.ts'
-import { answer, promptToWire, readPermissionOptions } from '../wire/requests.ts'
+import { answer, readPermissionOptions } from '../wire/requests.ts'
 import { type SetVia, WireSession } from '../wire/session.ts'
 import { readToolCall } from '../wire/tool-call.ts'
 import { readUpdate, TerminalText, type UpdateSinkV2 } from './update.ts'
@@ -58,7 +58,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
 
   /** The agent's state updates report the turn before or after the response, or both. */
   async prompt(sessionId: string, content: ContentBlock[]): Promise<{ messageId?: string }> {
-    const params = () => ({ sessionId, prompt: promptToWire(content, this.capabilities) })
+    const params = () => ({ sessionId, prompt: this.promptToWire(content) })
     const abandoned = this.abandoned.settled(sessionId)
     if (abandoned) await abandoned
     return this.#accepted(sessionId, await this.ask('session/prompt', params))

@@ -44,7 +44,8 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
     icon: iconInColor(agent.icon, agent.color),
     description: agent.description,
     source: agent.source,
-    isRemote: agent.remote !== undefined && !agent.remote.sharesFiles,
+    isElsewhere:
+      agent.remote !== undefined && (!agent.remote.sharesFiles || agent.remote.pathMappings !== undefined),
   })
   return {
     list: () => catalog.agents.map(entryOf),

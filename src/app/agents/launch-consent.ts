@@ -180,11 +180,18 @@ function shownPrompt(text: string): string {
 
 function agentLines({ command, args, env, cwd, remote }: AgentDefinition): string {
   if (remote) {
-    const { url, headers, sharesFiles } = remote
+    const { url, headers, sharesFiles, pathMappings = [] } = remote
     return lines([
       l10n.t('URL: {0}', quoted(url)),
       Object.keys(headers).length > 0 && l10n.t('Headers: {0}', quotedEnvironment(headers)),
       sharesFiles && l10n.t('Gets access to files and terminals of this machine.'),
+      pathMappings.length > 0 &&
+        l10n.t(
+          'Folders: {0}',
+          pathMappings
+            .map(({ localRoot, remoteRoot }) => `${quoted(localRoot)} → ${quoted(remoteRoot)}`)
+            .join(', '),
+        ),
     ])
   }
   return lines([

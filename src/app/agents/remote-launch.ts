@@ -6,7 +6,8 @@ import type { AgentDefinition, RemoteDefinition } from '../../agents/definition.
 import type { NetworkSettings } from '../../agents/environment.ts'
 import type { LaunchEnvironment } from '../../agents/launch-environment.ts'
 import { settingPath } from '../../agents/setting-problem.ts'
-import { substitute } from '../../agents/variables.ts'
+import { substitute, type VariableContext } from '../../agents/variables.ts'
+import { isMappedRoot, type PathMapping } from '../../common/path-mapping.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import type { McpInputs } from '../../mcp/inputs.ts'
 import type { McpInput, RemoteServerDefinition } from '../../mcp/mcp-settings.ts'
@@ -31,7 +32,6 @@ export async function resolveRemoteLaunch(
   { environment, folders, inputs, network, secrets }: RemoteLaunchOptions,
 ): Promise<AgentLaunch> {
   const { id, name, remote } = definition
-  const fail = (message: string) => new AgentStartError({ kind: 'spawn', command: '', message }, message)
   const variables = { folders, userHome: homedir(), env: environment.env, platform: environment.platform }
   const { text: url, problems } = substitute(remote.url, variables)
   const where = settingPath('parley.agents', [id, 'url'])
@@ -44,6 +44,7 @@ export async function resolveRemoteLaunch(
         where,
       ),
     )
+  const pathMappings = remote.pathMappings && resolveMappings(id, remote.pathMappings, variables)
   const { protocol, host, pathname } = new URL(url)
   const server: RemoteServerDefinition = {
     ...{ type: 'http', name, disabled: false, headers: remote.headers },
@@ -80,10 +81,33 @@ export async function resolveRemoteLaunch(
       url,
       headers,
       sharesFiles: remote.sharesFiles ?? false,
+      ...(pathMappings && { pathMappings }),
       acceptsAnyCertificate: network.strictSSL === false,
       onRefused: () => {
         for (const input of used) void inputs.forget(input.id, server, used)
       },
     },
   }
+}
+
+function fail(message: string): AgentStartError {
+  return new AgentStartError({ kind: 'spawn', command: '', message }, message)
+}
+
+/** @throws AgentStartError */
+function resolveMappings(
+  id: string,
+  mappings: readonly PathMapping[],
+  variables: VariableContext,
+): PathMapping[] {
+  const root = (index: number, side: 'local' | 'remote') => {
+    const key = `${side}Root` as const
+    const where = settingPath('parley.agents', [id, 'pathMappings', index, key])
+    const { text, problems } = substitute(mappings[index]?.[key] ?? '', variables)
+    const [problem] = problems
+    if (problem) throw fail(l10n.t('{0}: {1}: {2}.', where, problem.variable, problem.message))
+    if (!isMappedRoot(text, side)) throw fail(l10n.t('{0}: expected an absolute path.', where))
+    return text
+  }
+  return mappings.map((_, index) => ({ localRoot: root(index, 'local'), remoteRoot: root(index, 'remote') }))
 }

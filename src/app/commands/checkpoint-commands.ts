@@ -9,6 +9,7 @@ import { AGENT_ICON } from '../../common/agent-icon.ts'
 import { validDraft } from '../../common/draft.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { isText, isWithin, readable } from '../../common/file-names.ts'
+import { isElsewhere } from '../../common/path-mapping.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { sessionOfKey } from '../../common/session-key.ts'
 import { shortened } from '../../common/visible.ts'
@@ -116,16 +117,20 @@ async function planOf(open: OpenSession, turn: number): Promise<Plan> {
     ]
     for (const one of named) files.add(path.resolve(cwd, one))
   }
-  // a remote agent's files are on another machine
-  if (session.agent.capabilities.isRemote) return { turn, files: [], outside: [...files], ranCommands }
+  const { isRemote, pathMappings } = session.agent.capabilities
+  // the agent's files are on another machine
+  if (isRemote) return { turn, files: [], outside: [...files], ranCommands }
   const roots = [cwd, ...additionalDirectories]
   const { rules } = changes.shared
-  const others = [...files].filter(file => !roots.some(root => rules.contains(root, file)))
+  const foreign = [...files].filter(file => isElsewhere(pathMappings, file, cwd))
+  const others = [...files].filter(
+    file => !foreign.includes(file) && !roots.some(root => rules.contains(root, file)),
+  )
   // only paths that aren't inside by their spelling need a lookup
   const known = others.filter(file => !isOnShare(file, rules))
   const compare = await compareFolders([...roots, ...known])
   const outside = others.filter(file => !roots.some(root => compare.contains(root, file)))
-  return { turn, files: changes.checkpoint(turn), outside, ranCommands }
+  return { turn, files: changes.checkpoint(turn), outside: [...foreign, ...outside], ranCommands }
 }
 
 /** The files that a restore changes, at least in part. */

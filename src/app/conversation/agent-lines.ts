@@ -1,6 +1,7 @@
 import type { FileChange } from '../../acp/model.ts'
 import { type Disposable, toDisposable } from '../../common/disposable.ts'
 import { MAX_HIGHLIGHT_TEXT, MAX_HIGHLIGHTED_CALLS } from '../../common/limits.ts'
+import { isElsewhere } from '../../common/path-mapping.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
@@ -21,7 +22,7 @@ export type AgentLines = { session: string } & (
   | { toolCallId?: never }
 )
 
-/** Tells which lines agents on this machine read and edit from now on. */
+/** Tells which lines of files on this machine agents read and edit from now on. */
 export function followAgentLines(
   manager: Pick<SessionManager, 'list' | 'onDidChange'>,
   tell: (lines: AgentLines) => void,
@@ -41,14 +42,16 @@ function follow(open: OpenSession, tell: (lines: AgentLines) => void): Disposabl
   }
   const note = (call: ToolCallEntry) => {
     const { toolCallId } = call
-    const lines = linesOf(call)
+    const { pathMappings } = session.agent.capabilities
+    const { cwd } = open.plan.setup
+    const lines = linesOf(call).filter(({ path }) => !isElsewhere(pathMappings, path, cwd))
     const before = sent.get(toolCallId) ?? []
     if (lines.length === before.length && lines.every((line, at) => isSame(line, before[at]!))) return
     sent.delete(toolCallId)
     sent.set(toolCallId, lines)
     const [oldest] = sent.keys()
     if (sent.size > MAX_HIGHLIGHTED_CALLS && oldest !== undefined) sent.delete(oldest)
-    tell({ session: key, toolCallId, cwd: open.plan.setup.cwd, lines })
+    tell({ session: key, toolCallId, cwd, lines })
   }
   const following = session.onDidChange(changes => {
     for (const change of changes) {
@@ -63,7 +66,6 @@ function follow(open: OpenSession, tell: (lines: AgentLines) => void): Disposabl
       }
       // a replay reports old work
       if (change.type !== 'entry' || session.phase !== 'ready') continue
-      if (session.agent.capabilities.isRemote) continue
       const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
       if (entry?.kind === 'tool_call' && entry.startedAt !== undefined) note(entry)
     }

@@ -42,7 +42,7 @@ export function allowanceCommands(options: AllowanceOptions & { surfaces: Conver
       const { current } = controller
       if (!current || controller.phase !== 'ready')
         throw new UnavailableError(l10n.t('Start a session first.'))
-      if (controller.isRemote)
+      if (current.session.agent.capabilities.isRemote)
         throw new UnavailableError(
           l10n.t(
             "{0} works on another machine, so its requests can't be accepted in advance.",

@@ -7,8 +7,10 @@ import type { Handlers } from '../../bridge/contract.ts'
 import type { ActiveContext, EntryContext } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
 import { DisposableStore } from '../../common/disposable.ts'
+import { isElsewhere } from '../../common/path-mapping.ts'
 import { visible } from '../../common/visible.ts'
 import { diffTexts, findFragment } from '../../editor/diff-texts.ts'
+import { linkHere } from '../../editor/links.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { turnAnswer } from '../../sessions/prompts.ts'
 import type { AgentEnvironments } from '../agents/agent-environments.ts'
@@ -39,23 +41,40 @@ export function editorHandlers(
     const change = part?.type === 'diff' ? part.changes[target.change] : undefined
     if (!change || part?.type !== 'diff') return undefined
     // a file of another machine isn't the file at the same path here
-    const isHere = !controller.isRemote
+    const isHere = !isElsewhere(controller.pathMappings, change.path, open.plan.setup.cwd)
     return { change, patch: part.patch, roots: open.plan.setup, isHere }
+  }
+  const onServer = (path: string) => {
+    const { agentName = l10n.t('the agent') } = controller
+    return new Error(
+      l10n.t("{0} is on the server of {1}. It can't be opened here.", visible(path), agentName),
+    )
   }
   /** Opens a file that the agent named. */
   const openNamed = async (path: string, open: () => Promise<void>) => {
-    const { isRemote, agentName = l10n.t('the agent') } = controller
-    if (isRemote)
-      throw new Error(
-        l10n.t("{0} is on the server of {1}. It can't be opened here.", visible(path), agentName),
-      )
+    if (isElsewhere(controller.pathMappings, path, roots()?.cwd ?? '/')) throw onServer(path)
     await open()
   }
+  /** A file that the agent's text names, as that of this machine; `undefined` if it's not here. */
+  const namedInText = (path: string): string | undefined => {
+    const { pathMappings } = controller
+    if (!pathMappings) return path
+    const { cwd, additionalDirectories } = roots() ?? {}
+    return linkHere(path, pathMappings, [
+      ...(cwd === undefined ? [] : [cwd]),
+      ...(additionalDirectories ?? []),
+    ])
+  }
+  const openInText = async (href: string) => {
+    const here = namedInText(href)
+    if (here === undefined) throw onServer(href)
+    await editors.openLink(here, roots())
+  }
   return {
-    'conversation/link': ({ href, isMine = false }) => {
+    'conversation/link': ({ href, of }) => {
       const open = () => editors.openLink(href, roots())
-      const isHere = isMine || /^https?:/i.test(href.trim())
-      return show(isHere ? open() : openNamed(href, open))
+      if (of === 'user' || /^https?:/i.test(href.trim())) return show(open())
+      return show(of === 'text' ? openInText(href) : openNamed(href, open))
     },
     'conversation/file': target => show(openNamed(target.path, () => editors.openFile(target, roots()))),
     'conversation/diff': target => {
@@ -77,9 +96,11 @@ export function editorHandlers(
     'conversation/openText': ({ text, language }) => show(editors.openText(text, language)),
     'conversation/openBlob': ({ name, mimeType, data }) =>
       show(editors.openContent(name, mimeType, Buffer.from(data, 'base64'))),
-    'conversation/applyCode': ({ path, ...code }) =>
-      // the file that it names is on the server, so the code is for the open editor
-      show(editors.applyCode(path === undefined || controller.isRemote ? code : { ...code, path }, roots())),
+    'conversation/applyCode': ({ path, ...code }) => {
+      const here = path === undefined ? undefined : namedInText(path)
+      // if the file that it names is on the server, the code is for the open editor
+      return show(editors.applyCode(here === undefined ? code : { ...code, path: here }, roots()))
+    },
     'conversation/card': ({ cardId, action }) =>
       runCardAction(controller, workbench, environments, cardId, action),
     'conversation/command': async ({ command }) => {

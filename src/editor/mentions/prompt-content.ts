@@ -6,6 +6,7 @@ import { chipOf, nameOfUri } from '../../common/block-chip.ts'
 import { codeFence } from '../../common/code-fence.ts'
 import { messageOf } from '../../common/errors.ts'
 import { imageInfo, MAX_IMAGE_SIDE } from '../../common/image-info.ts'
+import { isElsewhere } from '../../common/path-mapping.ts'
 import { planPlace } from '../../common/plan-uri.ts'
 import type { ContextRef, PromptPart, RevisionRef } from '../../conversation/attachment.ts'
 import { findLines } from '../comment-lines.ts'
@@ -36,7 +37,7 @@ export interface ContextSources {
 
 export interface PromptTarget {
   agentName: string
-  can: Pick<AgentCapabilities, 'prompt' | 'isRemote'>
+  can: Pick<AgentCapabilities, 'prompt' | 'pathMappings'>
   roots: Roots
 }
 
@@ -125,7 +126,11 @@ async function file(
     if (image && Math.max(image.width, image.height) <= MAX_IMAGE_SIDE)
       return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: image.mimeType, uri }
   }
-  if (!(can.prompt.embeddedContext || can.isRemote) || size > Math.min(MAX_FILE_BYTES, remaining)) return link
+  if (
+    !(can.prompt.embeddedContext || isElsewhere(can.pathMappings, uri, roots.cwd)) ||
+    size > Math.min(MAX_FILE_BYTES, remaining)
+  )
+    return link
   const text = await sources.readText(path)
   return text === undefined ? link : { type: 'resource', uri, mimeType: mimeType ?? 'text/plain', text }
 }
@@ -138,7 +143,7 @@ async function symbol(
   const at = `${uri}#L${startLine}-L${endLine}`
   const link: ContentBlock = { type: 'resource_link', uri: at, name: label }
   const path = pathOfUri(uri)
-  const canHaveText = can.prompt.embeddedContext || can.isRemote
+  const canHaveText = can.prompt.embeddedContext || isElsewhere(can.pathMappings, uri, roots.cwd)
   if (!canHaveText || path === undefined || !(await sources.mayRead(path, roots))) return link
   const size = await sources.size(path)
   if (size === undefined || size > 4 * MAX_FILE_BYTES) return link
@@ -189,9 +194,10 @@ export function pathOfUri(uri: string): string | undefined {
 }
 
 /** The block in a form that the agent supports. */
-function fitFor(block: ContentBlock, { agentName, can }: PromptTarget): ContentBlock {
+function fitFor(block: ContentBlock, { agentName, can, roots }: PromptTarget): ContentBlock {
+  const hasFile = (uri: string) => uri.startsWith('file:') && !isElsewhere(can.pathMappings, uri, roots.cwd)
   if (block.type === 'image' && !can.prompt.image) {
-    if (block.uri?.startsWith('file:') && !can.isRemote) return linkTo(block.uri, block.mimeType)
+    if (block.uri !== undefined && hasFile(block.uri)) return linkTo(block.uri, block.mimeType)
     throw new Error(l10n.t("{0} doesn't support images. Remove the image to send the prompt.", agentName))
   }
   if (block.type === 'audio' && !can.prompt.audio) {
@@ -199,7 +205,7 @@ function fitFor(block: ContentBlock, { agentName, can }: PromptTarget): ContentB
   }
   if (block.type !== 'resource' || block.asText || can.prompt.embeddedContext) return block
   // an agent on another machine can't read it there
-  if (block.uri.startsWith('file:') && !can.isRemote) return linkTo(block.uri, block.mimeType)
+  if (hasFile(block.uri)) return linkTo(block.uri, block.mimeType)
   return { type: 'text', text: asText(block) }
 }
 

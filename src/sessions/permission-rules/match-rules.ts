@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises'
+import { isElsewhere, type PathMapping } from '../../common/path-mapping.ts'
 import { foldsCase } from '../../common/platform.ts'
 import type { PathGuard } from '../../editor/path-guard.ts'
 import type { PathRules } from '../../editor/path-rules.ts'
@@ -62,6 +63,8 @@ export interface AnalyzeOptions {
   protectedFiles: ProtectedFiles
   /** The agent's files are on another machine. */
   isRemote?: boolean
+  /** The agent's paths are those of another machine, except in these folders. */
+  pathMappings?: readonly PathMapping[]
 }
 
 /**
@@ -69,7 +72,7 @@ export interface AnalyzeOptions {
  * system's errors.
  */
 export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Promise<AnalyzedRequest> {
-  const { guard, rules, protectedFiles, isRemote = false } = options
+  const { guard, rules, protectedFiles, isRemote = false, pathMappings } = options
   const isProtected = (file: Parameters<ProtectedFiles['includes']>[0]) =>
     protectedFiles.includes(file, guard.roots)
   const lines = subject.commands.map(command => parseCommandLine(command, rules.platform))
@@ -103,7 +106,9 @@ export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Pr
   const isOfDisk = all.length > 0 || subject.shown.length > 0 || IN_FILES.has(subject.kind)
   return {
     inside,
-    isElsewhere: isRemote && isOfDisk,
+    isElsewhere:
+      isOfDisk &&
+      (isRemote || (pathMappings !== undefined && namesElsewhere(subject, pathMappings, guard.cwd))),
     namesProtected,
     inRoot: cwd === undefined || cwd.relative.includes(''),
     subject,
@@ -113,6 +118,21 @@ export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Pr
     possiblePaths,
     platform: rules.platform,
   }
+}
+
+/** A path in a command line or a patch, which isn't translated. */
+const UNTRANSLATED = /(?:^|[^\w./\\-])(?:[/\\~$%]|[a-z]:[\\/])|\.\.[/\\]/i
+
+/** Whether a request of an agent whose folders have other paths may be about anything else of its machine. */
+function namesElsewhere(
+  { commands, cwd, paths, patchPaths, possiblePaths }: RuleSubject,
+  mappings: readonly PathMapping[],
+  folder: string,
+): boolean {
+  return (
+    [cwd ?? '.', ...paths, ...possiblePaths].some(path => isElsewhere(mappings, path, cwd ?? folder)) ||
+    [...commands, ...patchPaths].some(text => UNTRANSLATED.test(text))
+  )
 }
 
 const STRICTNESS: Readonly<Record<RuleAction, number>> = { allow: 0, ask: 1, reject: 2 }

@@ -10,6 +10,7 @@ import { Emitter } from '../../common/event.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import { RULE_CHECK_MS } from '../../common/limits.ts'
 import type { Logger } from '../../common/logger.ts'
+import type { PathMapping } from '../../common/path-mapping.ts'
 import type { AnswerByRule, RuleAnswer, RuleRefusal, ToolCallEntry } from '../../conversation/state.ts'
 import { type Links, PathGuard } from '../../editor/path-guard.ts'
 import { PathRules } from '../../editor/path-rules.ts'
@@ -29,6 +30,8 @@ export interface RequestPlace {
   cwd?: string
   /** The files are on another machine, whatever their paths are. */
   isRemote?: boolean
+  /** Paths are those of another machine, except in these folders. */
+  pathMappings?: readonly PathMapping[]
 }
 
 export interface PermissionRulesOptions {
@@ -172,7 +175,7 @@ export class PermissionRules extends Owner {
   /** `undefined` if it fails or takes too long. */
   async #analyze(
     subject: RuleSubject,
-    { roots, cwd, isRemote = false }: RequestPlace,
+    { roots, cwd, isRemote = false, pathMappings }: RequestPlace,
     signal?: AbortSignal,
   ): Promise<AnalyzedRequest | undefined> {
     const { links } = this.#options
@@ -182,7 +185,10 @@ export class PermissionRules extends Owner {
     const isOfCwd =
       subject.shown.includes('execute') || (IN_FILES.has(subject.kind) && subject.paths.length === 0)
     const placed = cwd !== undefined && isOfCwd ? { ...subject, cwd: subject.cwd ?? cwd } : subject
-    const work = analyze(placed, { guard, rules, protectedFiles: this.#protected, isRemote })
+    const work = analyze(placed, {
+      ...{ guard, rules, protectedFiles: this.#protected, isRemote },
+      ...(pathMappings && { pathMappings }),
+    })
     try {
       return await withTimeout(raceAbort(work, signal), this.#options.lookMs ?? RULE_CHECK_MS)
     } catch (error) {

@@ -1,6 +1,6 @@
 /** Reads the subject of a permission request. Unknown fields could contain the real effect of the call. */
 import type { PermissionRequest } from '../../acp/model.ts'
-import { fieldName } from '../../common/field-name.ts'
+import { CHANGES_FIELDS, fieldName, isCwdField, isPathField, URL_FIELDS } from '../../common/field-name.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
 import {
   ARGUMENT_FIELDS,
@@ -8,7 +8,6 @@ import {
   COMMAND_LIST_FIELDS,
   type CommandsOfInput,
   commandsOfInput,
-  isCwdField,
   isEnvironmentField,
   titleAsCommand,
 } from '../../conversation/tool-command.ts'
@@ -32,6 +31,8 @@ export interface RuleSubject {
   paths: string[]
   /** further files that it may be about, because programs read names in patches differently */
   possiblePaths: string[]
+  /** the files among them that a patch names, also in a text where an agent's paths aren't translated */
+  patchPaths: string[]
   /** The call reports an input, a command or a file. Otherwise, only its title and text describe it. */
   hasInput: boolean
   /** The request is about a plan, or a change of the mode. */
@@ -75,6 +76,7 @@ export function subjectOf(
     ...(cwd !== undefined && { cwd }),
     paths: [...fields.paths],
     possiblePaths: [...fields.possiblePaths].filter(path => !fields.paths.has(path)),
+    patchPaths: [...fields.patchPaths],
     hasInput: tool?.rawInput !== undefined || commands.length > 0 || fields.paths.size > 0,
     isPlan: kind === 'switch_mode' || fields.isPlan,
     obscure:
@@ -87,24 +89,6 @@ export function subjectOf(
   }
 }
 
-/**
- * The last word of the fields where agents put the files of a tool: `path`, `newPath`, `target_file`, `dest_dir`. Agents
- * may report only the source as a location.
- */
-const PATH_KEY =
-  /(?:^|[_-])(?:(?:file)?paths?|files?|filenames?|sources?|src|destinations?|dest|dst|targets?|director(?:y|ies)|dirs?|folders?)$|^(?:from|to|file_name)$/
-/** Fields with a URL, or a path written as one. */
-const URL_FIELDS = new Set([
-  'url',
-  'urls',
-  'uri',
-  'uris',
-  'href',
-  'link',
-  'address',
-  'fileuri',
-  'documenturi',
-])
 /** Fields with a pattern for files, which could lead elsewhere. */
 const GLOB_FIELDS = new Set(
   'glob globs include includes exclude excludes filepattern filepatterns includepattern excludepattern'.split(
@@ -122,8 +106,6 @@ const EDIT_FIELDS = new Set(
   ),
 )
 const PATCH_FIELDS = new Set(['patch', 'diff', 'patchtext', 'patchcontent', 'unifieddiff', 'input'])
-/** Files by their path. */
-const CHANGES_FIELDS = new Set(['changes', 'filechanges', 'files'])
 /** Text for the user. */
 const PLAIN_FIELDS = new Set(
   'description explanation reason justification title summary instruction purpose thought thoughts thinking plan risklevelreason displayname userfacingdescription'.split(
@@ -180,6 +162,7 @@ function leavesSandbox(name: string, value: unknown): boolean {
 class InputFields {
   readonly paths = new Set<string>()
   readonly possiblePaths = new Set<string>()
+  readonly patchPaths = new Set<string>()
   edits = false
   isPlan = false
   /** whether the content has a terminal: the call runs a command, whatever kind is reported */
@@ -283,7 +266,7 @@ class InputFields {
     else if (EDIT_FIELDS.has(name)) this.edits = true
     else if (GLOB_FIELDS.has(name)) this.obscure ||= leadsElsewhere(value) || /:\/\/|^[$%]/.test(value)
     else if (PATTERN_FIELDS.has(name)) this.obscure ||= leadsElsewhere(value)
-    else if (isPathKey(key) || isCwdField(name) || name === 'cd') this.#path(value)
+    else if (isPathField(key)) this.#path(value)
     else if (PLAIN_FIELDS.has(name)) return
     else if (name === 'prompt') this.obscure ||= this.#kind !== 'fetch' && this.#kind !== 'think'
     // a sandbox option that doesn't leave the sandbox
@@ -322,15 +305,12 @@ class InputFields {
     const { paths, possible, unsure, isPatch } = filesOfPatch(patch)
     for (const path of paths) this.#add(path)
     for (const path of possible) this.possiblePaths.add(path)
+    for (const path of [...paths, ...possible]) this.patchPaths.add(path)
     // text that isn't a patch
     if (unsure || (mayBeOther && !isPatch && patch.trim() !== '')) this.obscure = true
     this.edits = true
     this.#deletes ||= PATCH_DELETES.test(patch)
   }
-}
-
-function isPathKey(key: string): boolean {
-  return PATH_KEY.test(key.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())
 }
 
 /** Whether a pattern may match files outside of its folder. */

@@ -1,5 +1,5 @@
 import { type Agent, AgentClosedError, type AgentExit } from '../../acp/agent.ts'
-import type { AgentCapabilities } from '../../acp/model.ts'
+import type { AgentCapabilities, AgentPlace } from '../../acp/model.ts'
 import type { Event } from '../../common/event.ts'
 
 const EXIT: AgentExit = { reason: 'disposed', stderrTail: '' }
@@ -14,8 +14,8 @@ export class AbsentAgent implements Agent {
   readonly onUpdate = nothing
   readonly onDidClose = nothing
 
-  /** `isRemote`: as configured now, since the files that the conversation names may be on another machine. */
-  constructor(name: string, known: { load: boolean; resume: boolean } | undefined, isRemote = false) {
+  /** `place`: where the files are that the conversation names. */
+  constructor(name: string, known: { load: boolean; resume: boolean } | undefined, place: AgentPlace = {}) {
     this.info = { name }
     this.capabilities = {
       load: known?.load ?? true,
@@ -27,7 +27,7 @@ export class AbsentAgent implements Agent {
       logout: false,
       mcp: { stdio: false, http: false, sse: false },
       prompt: { image: false, audio: false, embeddedContext: false },
-      ...(isRemote && { isRemote }),
+      ...place,
     }
   }
 

@@ -274,7 +274,12 @@ describe('AgentCatalog', () => {
       ])
         assert.deepEqual(startedByWorkspace({ mine: change }, mine), ['mine'], JSON.stringify(change))
       const remote = { mine: { url: 'wss://example.com', headers: { A: 'b' } } }
-      for (const change of [{ url: 'wss://example.org' }, { headers: { A: 'c' } }, { sharesFiles: true }])
+      for (const change of [
+        { url: 'wss://example.org' },
+        { headers: { A: 'c' } },
+        { sharesFiles: true },
+        { pathMappings: [{ localRoot: '/a', remoteRoot: '/b' }] },
+      ])
         assert.deepEqual(startedByWorkspace({ mine: change }, remote), ['mine'], JSON.stringify(change))
       assert.deepEqual(startedByWorkspace({ mine: { color: 'charts.red' } }, remote), [])
     })

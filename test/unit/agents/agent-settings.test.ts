@@ -65,6 +65,37 @@ describe('the setting parley.agents', () => {
     ])
   })
 
+  it('reads the folders that an agent on a server has at other paths', () => {
+    const folder = { localRoot: '${workspaceFolder}', remoteRoot: 'C:\\app' }
+    const url = 'wss://agents.example.com/acp'
+    const { agents, problems } = readAgentSettings([
+      user({
+        mapped: { url, pathMappings: [folder, { localRoot: '/a ', remoteRoot: '/srv/app' }] },
+        none: { url, pathMappings: [] },
+        wrong: { url, pathMappings: [{ localRoot: '/a', remoteRoot: 'app' }] },
+        relative: { url, pathMappings: [{ localRoot: 'a', remoteRoot: '/b' }] },
+        half: { url, pathMappings: [{ localRoot: '/a' }] },
+        list: { url, pathMappings: { '/a': '/b' } },
+        local: { command: 'x', pathMappings: [folder] },
+      }),
+    ])
+    assert.deepEqual(
+      agents.map(({ id, remote }) => [id, remote?.pathMappings]),
+      [
+        ['mapped', [folder, { localRoot: '/a', remoteRoot: '/srv/app' }]],
+        ['none', undefined],
+        ['local', undefined],
+      ],
+    )
+    assert.deepEqual(problems.map(describeProblem), [
+      'parley.agents › wrong › pathMappings[0] › remoteRoot (user settings): expected an absolute path.',
+      'parley.agents › relative › pathMappings[0] › localRoot (user settings): expected an absolute path.',
+      'parley.agents › half › pathMappings[0] › remoteRoot (user settings): expected a string, found nothing.',
+      'parley.agents › list › pathMappings (user settings): expected an array, found an object.',
+      'parley.agents › local › pathMappings (user settings): has no effect for an agent without a "url".',
+    ])
+  })
+
   it('reads agents on servers', () => {
     const headers = { Authorization: 'Bearer ${input:key}' }
     const { agents, problems } = readAgentSettings([

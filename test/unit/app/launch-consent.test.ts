@@ -1,5 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables in settings have this syntax
 import assert from 'node:assert/strict'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { AgentStartError } from '../../../src/acp/agent.ts'
 import type { AgentCapabilities } from '../../../src/acp/model.ts'
 import type { CatalogAgent } from '../../../src/agents/agent-catalog.ts'
@@ -95,7 +97,13 @@ describe('an agent that the settings of the workspace start', () => {
 
   describe('on a server', () => {
     const headers = { Authorization: 'Bearer ${input:key}' }
-    const remote = { url: 'wss://evil.example/acp?x=1', headers, sharesFiles: true as const }
+    const folder = { localRoot: '${userHome}/app', remoteRoot: '/srv/app' }
+    const remote = {
+      url: 'wss://evil.example/acp?x=1',
+      headers,
+      sharesFiles: true as const,
+      pathMappings: [folder],
+    }
     let prompts: string[]
     let secrets: Map<string, string>
     const connect = (more: Partial<CatalogAgent>) => {
@@ -130,12 +138,23 @@ describe('an agent that the settings of the workspace start', () => {
       secrets = new Map()
     })
 
+    it('has its folders at the paths that the settings say', async () => {
+      const { remote: address } = await connect({})
+      assert.deepEqual(address?.pathMappings, [{ localRoot: join(homedir(), 'app'), remoteRoot: '/srv/app' }])
+      for (const localRoot of ['${workspaceFolder}', '${env:NOWHERE}app'])
+        await assert.rejects(
+          connect({ remote: { ...remote, pathMappings: [{ ...folder, localRoot }] } }),
+          /pathMappings.*localRoot/,
+        )
+    })
+
     it("isn't contacted unless the user allows what is shown", async () => {
       answer = undefined
       await assert.rejects(connect({}), AgentStartError)
       assert.match(shown[0]!, /^URL: "?wss:\/\/evil\.example\/acp\?x=1"?$/m)
       assert.match(shown[0]!, /^Headers: Authorization="Bearer \$\{input:key\}"$/m)
       assert.match(shown[0]!, /^Gets access to files and terminals of this machine\.$/m)
+      assert.match(shown[0]!, /^Folders: "?\$\{userHome\}\/app"? → "?\/srv\/app"?$/m)
       assert.deepEqual(prompts, [])
     })
 

@@ -35,9 +35,19 @@ describe("the location of an agent's work", () => {
 
   it("isn't reported if it's on another machine", () => {
     const { session, heard } = make()
-    Object.assign(session.agent.capabilities, { isRemote: true })
+    Object.assign(session.agent.capabilities, { isRemote: true, pathMappings: [] })
     session.receive(tool('a', { locations: [{ path: '/w/a' }] }))
     assert.deepEqual(heard, [])
+  })
+
+  it('is reported if it is in a folder that both machines have', () => {
+    const { session, heard } = make()
+    const pathMappings = [{ localRoot: '/w', remoteRoot: '/srv' }]
+    Object.assign(session.agent.capabilities, { isRemote: true, pathMappings })
+    session.receive(tool('a', { locations: [{ path: '/w/a' }] }))
+    session.receive(tool('b', { locations: [{ path: '/elsewhere:/w/a' }] }))
+    session.receive(tool('c', { locations: [{ path: '/etc/hosts' }] }))
+    assert.deepEqual(heard, ['/w/a:'])
   })
 
   it('is reported again for a tool call of a later turn with the same id', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { candidates, parseLink } from '../../../src/editor/links.ts'
+import { candidates, linkHere, parseLink } from '../../../src/editor/links.ts'
 import { PathRules } from '../../../src/editor/path-rules.ts'
 
 const linux = new PathRules('linux')
@@ -38,6 +38,40 @@ describe('links', () => {
   ] as const) {
     it(`reads ${href}`, () => assert.deepEqual(read(href, target.path), target))
   }
+
+  it('in the text of an agent on another machine lead only to files of folders that both machines have', () => {
+    const mappings = [
+      { localRoot: '/w', remoteRoot: '/srv/my app' },
+      { localRoot: '/d', remoteRoot: 'C:\\data' },
+    ]
+    const here = (href: string, roots = ['/w']) => linkHere(href, mappings, roots)
+    for (const [href, target] of [
+      ['/srv/my app/src/a.ts:12', '/w/src/a.ts:12'],
+      ['/srv/my%20app/src/a.ts', '/w/src/a.ts'],
+      ['file:///srv/my%20app/a%20b.ts#L7', 'file:///w/a%20b.ts#L7'],
+      ['src/a.ts:3', 'src/a.ts:3'],
+      ['C:\\data\\x.csv:2', '/d/x.csv:2'],
+      ['见/srv/my app/a.ts', '/w/a.ts'],
+    ] as const)
+      assert.equal(here(href), target, href)
+    for (const href of [
+      '/w/src/a.ts',
+      'file:///w/a.ts',
+      '/srv/my app2/a.ts',
+      '/srv/my app/../b.ts',
+      '/srv/my%20app/%2e%2e/%2e%2e/etc/passwd',
+      'src/%2e%2e/%2e%2e/etc/passwd',
+      'see /w/a.ts',
+      'see /etc/passwd',
+      '~/notes.md',
+      '../x.ts',
+      'D:\\data\\x.csv',
+    ])
+      assert.equal(here(href), undefined, href)
+    // a relative path would be looked for in all folders of the session
+    assert.equal(here('src/a.ts', ['/w', '/elsewhere']), undefined)
+    assert.equal(linkHere('src/a.ts', [], ['/w']), undefined)
+  })
 
   it('handle Windows drives', () => {
     assert.deepEqual(read('C:\\w\\a.ts:12', 'C:\\w\\a.ts', windows), file('C:\\w\\a.ts', 12))

@@ -175,6 +175,32 @@ describe('LocalSessions', () => {
     assert.deepEqual(lists(), [undefined, undefined])
   })
 
+  it('knows where the agent of a session ran, until another one opens it', function () {
+    if (!sqlite) this.skip()
+    const place = { isRemote: true, pathMappings: [{ localRoot: '/w', remoteRoot: '/srv' }] }
+    const sessions = make()
+    sessions.opened('claude', { ...session('one', 'First'), place })
+    sessions.opened('claude', session('local'))
+    const places = () => ['one', 'local'].map(id => make().get('claude', id)?.place)
+    assert.deepEqual(places(), [place, undefined])
+    sessions.touched('claude', 'one', 'Later')
+    sessions.noted('claude', session('one'), { pinned: true })
+    assert.deepEqual(places(), [place, undefined])
+    const database = new sqlite.DatabaseSync(file)
+    for (const damaged of ['{', '{"pathMappings":[{"localRoot":1}]}']) {
+      database.prepare('UPDATE session_places SET place = ?').run(damaged)
+      // no path of another machine may become one of this machine
+      assert.deepEqual(places(), [{ isRemote: true, pathMappings: [] }, undefined])
+    }
+    database.close()
+    sessions.opened('claude', session('one'))
+    assert.deepEqual(places(), [undefined, undefined])
+    sessions.opened('claude', { ...session('one'), place })
+    sessions.forget('claude', 'one')
+    sessions.opened('claude', session('one'))
+    assert.deepEqual(places(), [undefined, undefined])
+  })
+
   it('can be written by a window of the version that knew nothing of conversations that go on', function () {
     if (!sqlite) return this.skip()
     const sessions = make()

@@ -108,9 +108,24 @@ describe('the requests of an agent in the editor', () => {
     assert.equal(readFileSync(path, 'utf8'), '{"a":1}')
   })
 
+  it('are for an agent that has them at other paths, and never for another path of its machine', async () => {
+    const pathMappings = [{ localRoot: root, remoteRoot: '/srv/app' }]
+    fixture.prepare = agent => Object.assign(agent.capabilities, { pathMappings })
+    await begin()
+    assert.equal(await client.readTextFile({ sessionId: 's1', path: join(root, 'a.txt') }), 'in the project')
+    assert.equal(await client.readTextFile({ sessionId: 's1', path: 'a.txt' }), 'in the project')
+    for (const path of [`/elsewhere:${root}/a.txt`, join(root, '../x.txt'), '../x.txt', '/etc/hosts']) {
+      const refused = /isn't in a folder that both machines have/
+      await assert.rejects(client.readTextFile({ sessionId: 's1', path }), refused, path)
+      await assert.rejects(client.writeTextFile({ sessionId: 's1', path, content: '' }), refused, path)
+      const asked = { sessionId: 's1', command: 'ls', args: [], env: [], cwd: path }
+      await assert.rejects(client.createTerminal(asked), refused, path)
+    }
+  })
+
   for (const isRemote of [false, true])
     it(`${isRemote ? "aren't taken for" : 'are'} changes of files here, from ${isRemote ? 'another' : 'this'} machine`, async () => {
-      fixture.prepare = agent => Object.assign(agent.capabilities, { isRemote })
+      fixture.prepare = agent => Object.assign(agent.capabilities, isRemote && { isRemote, pathMappings: [] })
       const session = await begin()
       const { changes } = fixture.controller.current!
       const path = join(root, 'a.txt')

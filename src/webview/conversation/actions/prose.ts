@@ -19,7 +19,7 @@ export function onProseClick(event: MouseEvent, host: App['host']): void {
     return
   }
   const href = path ?? link.getAttribute('href')
-  if (href && (path || !href.startsWith('#'))) host.send('conversation/link', { href })
+  if (href && (path || !href.startsWith('#'))) host.send('conversation/link', { href, of: 'text' })
 }
 
 /** The definition of a footnote: the first one below the reference that is in the page. */

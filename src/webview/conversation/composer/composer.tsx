@@ -191,7 +191,7 @@ function openAttachment(
   else if (content.type === 'text' || (content.type === 'resource' && content.asText))
     input.current?.unfold(id, content.text ?? '')
   else if ('uri' in content && content.uri && !content.uri.startsWith('parley:'))
-    host.send('conversation/link', { href: content.uri, isMine: true })
+    host.send('conversation/link', { href: content.uri, of: 'user' })
 }
 
 function Note({ note: { text, icon } }: { note: ComposerNote }) {

@@ -93,7 +93,7 @@ export function LinkChip({ link }: { link: ResourceLinkBlock }) {
       )}
       onClick={event => {
         const isMine = event.currentTarget.closest('.prompt') !== null
-        host.send('conversation/link', { href: link.uri, ...(isMine && { isMine }) })
+        host.send('conversation/link', { href: link.uri, ...(isMine && { of: 'user' as const }) })
       }}
     >
       <LinkIconView icons={icons ?? []} fallback={plain} />

@@ -33,7 +33,7 @@ export function Prompt({ slot }: { slot: EntrySlot }) {
   const [unfolded, setUnfolded] = useState<ResourceBlock | undefined>(undefined)
   const onChip = (block: ResourceBlock | ResourceLinkBlock) => {
     if (!block.uri.startsWith(CONTEXT_SCHEME))
-      app.host.send('conversation/link', { href: block.uri, isMine: true })
+      app.host.send('conversation/link', { href: block.uri, of: 'user' })
     else if (block.type === 'resource') setUnfolded(unfolded === block ? undefined : block)
   }
 

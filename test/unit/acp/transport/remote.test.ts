@@ -14,6 +14,7 @@ import {
   type ConnectOptions,
   type TraceFrame,
 } from '../../../../src/acp/agent.ts'
+import type { SessionUpdate } from '../../../../src/acp/model.ts'
 import type { RemoteAddress } from '../../../../src/acp/remote-address.ts'
 import { startAgent } from '../../../../src/acp/start-agent.ts'
 import { LineTooLongError } from '../../../../src/acp/transport/line-splitter.ts'
@@ -93,11 +94,15 @@ describe('an agent on a server', () => {
 
   const connect = async (
     url: string,
-    { remote = {}, ...more }: Partial<ConnectOptions> & { remote?: Partial<RemoteAddress> } = {},
+    {
+      remote = {},
+      client = {} as AgentClient,
+      ...more
+    }: Partial<ConnectOptions> & { remote?: Partial<RemoteAddress>; client?: AgentClient } = {},
   ): Promise<Agent> => {
     const address = { url, headers: [], sharesFiles: false, acceptsAnyCertificate: false, ...remote }
     const launch = { command: url, args: [], env: {}, cwd: process.cwd(), remote: address }
-    const started = await startAgent(launch, {} as AgentClient, {
+    const started = await startAgent(launch, client, {
       clientInfo: { name: 'parley-test', title: 'Test', version: '0' },
       initializeTimeoutMs: 5000,
       maxFrameBytes: MAX_BYTES,
@@ -334,6 +339,132 @@ describe('an agent on a server', () => {
         await until(() => timers() <= before, 'the end of the timers')
       })
     })
+
+  it('has the folders of a mapping at its own paths, in both directions', async () => {
+    const heard: Record<string, unknown> = {}
+    let reads: unknown
+    const there = '/srv/app'
+    const app = (): AgentApp =>
+      agent({ name: 'mapped' })
+        .onRequest('initialize', () => ({
+          protocolVersion: 1,
+          agentCapabilities: {
+            loadSession: true,
+            sessionCapabilities: { list: {}, additionalDirectories: {} },
+            promptCapabilities: { embeddedContext: true },
+          },
+        }))
+        .onRequest('session/new', ({ params }) => {
+          heard.new = [params.cwd, params.additionalDirectories]
+          return { sessionId: 's' }
+        })
+        .onRequest('session/list', ({ params }) => {
+          heard.list = params.cwd
+          return {
+            sessions: [
+              { sessionId: 's', cwd: `${there}/sub` },
+              { sessionId: 't', cwd: '/home/me/app' },
+            ],
+          }
+        })
+        .onRequest('session/prompt', async ({ params, client }) => {
+          heard.prompt = params.prompt
+          const path = `${there}/a.ts`
+          const toolCall = {
+            ...{ toolCallId: 't', title: `Edit ${path}`, kind: 'edit' as const, status: 'pending' as const },
+            locations: [{ path, line: 2 }, { path: '/etc/hosts' }, { path: '/home/me/app/a.ts' }],
+            content: [{ type: 'diff' as const, path, oldText: path, newText: '/srv/app' }],
+            rawInput: { file_path: path, content: path, changes: { [path]: { type: 'add', content: path } } },
+          }
+          const update = (one: object) =>
+            client.notify('session/update', { sessionId: 's', update: one } as never)
+          await update({ sessionUpdate: 'tool_call', ...toolCall })
+          const content = { type: 'resource_link', uri: 'file:///srv/app/a%20b.ts#L3', name: path }
+          await update({ sessionUpdate: 'agent_message_chunk', content })
+          await update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: path } })
+          await client.request('session/request_permission', { sessionId: 's', toolCall, options: [] })
+          reads = await client.request('fs/read_text_file', { sessionId: 's', path })
+          await client.request('fs/write_text_file', { sessionId: 's', path, content: path })
+          await client.request('terminal/create', { sessionId: 's', command: 'ls', args: [path], cwd: there })
+          return { stopReason: 'end_turn' as const }
+        })
+    const server = await RemoteAgentServer.start(app)
+    servers.push({ stop: () => server.kill() })
+    const asked: unknown[] = []
+    const note =
+      <T>(result: T) =>
+      async (request: unknown) => {
+        asked.push(request)
+        return result
+      }
+    const client = {
+      requestPermission: note({ type: 'cancelled' as const }),
+      readTextFile: note('text'),
+      writeTextFile: note(undefined),
+      createTerminal: note({ terminalId: 'x' }),
+    } as unknown as AgentClient
+    const pathMappings = [{ localRoot: '/home/me/app', remoteRoot: there }]
+    const started = await connect(server.url('ws'), { client, remote: { sharesFiles: true, pathMappings } })
+    const { isRemote, mcp, ...can } = started.capabilities
+    assert.deepEqual([isRemote, mcp.stdio, can.pathMappings], [undefined, false, pathMappings])
+    const updates: SessionUpdate[] = []
+    started.onUpdate(({ update }) => updates.push(update))
+    const setup = { cwd: '/home/me/app', additionalDirectories: ['/home/me/app2'], mcpServers: [] }
+    await started.newSession(setup)
+    assert.deepEqual(heard.new, [there, ['/home/me/app2']])
+    const { sessions } = await started.listSessions({ cwd: '/home/me/app/sub' })
+    assert.equal(heard.list, `${there}/sub`)
+    assert.deepEqual(
+      sessions.map(({ cwd }) => cwd),
+      ['/home/me/app/sub', '/elsewhere:/home/me/app'],
+    )
+    await started.prompt('s', [
+      { type: 'text', text: '/home/me/app/a.ts' },
+      { type: 'resource_link', uri: 'file:///home/me/app/a.ts#L1', name: 'a.ts' },
+      { type: 'resource', uri: 'file:///home/me/app/b.ts', text: '/home/me/app' },
+    ])
+    assert.deepEqual(heard.prompt, [
+      { type: 'text', text: '/home/me/app/a.ts' },
+      { type: 'resource_link', uri: 'file:///srv/app/a.ts#L1', name: 'a.ts' },
+      { type: 'resource', resource: { uri: 'file:///srv/app/b.ts', text: '/home/me/app' } },
+    ])
+    assert.deepEqual(reads, { content: 'text' })
+    const path = '/home/me/app/a.ts'
+    const toolCall = {
+      ...{ toolCallId: 't', title: 'Edit /srv/app/a.ts', kind: 'edit', status: 'pending' },
+      locations: [{ path, line: 2 }, { path: '/etc/hosts' }, { path: `/elsewhere:${path}` }],
+      content: [
+        {
+          type: 'diff',
+          changes: [{ operation: 'modify', path, oldText: '/srv/app/a.ts', newText: '/srv/app' }],
+        },
+      ],
+      rawInput: {
+        ...{ file_path: path, content: '/srv/app/a.ts' },
+        changes: { [path]: { type: 'add', content: '/srv/app/a.ts' } },
+      },
+    }
+    assert.deepEqual(
+      updates.filter(({ type }) => type !== 'state'),
+      [
+        { type: 'tool_call', toolCall, isNew: true },
+        {
+          ...{ type: 'message_chunk', role: 'agent' },
+          content: { type: 'resource_link', uri: 'file:///home/me/app/a%20b.ts#L3', name: '/srv/app/a.ts' },
+        },
+        { type: 'message_chunk', role: 'agent', content: { type: 'text', text: '/srv/app/a.ts' } },
+      ],
+    )
+    assert.deepEqual(asked, [
+      {
+        ...{ sessionId: 's', title: 'Edit /srv/app/a.ts', options: [] },
+        subject: { type: 'tool_call', toolCall },
+      },
+      { sessionId: 's', path },
+      { sessionId: 's', path, content: '/srv/app/a.ts' },
+      { sessionId: 's', command: 'ls', args: ['/srv/app/a.ts'], env: [], cwd: '/home/me/app' },
+    ])
+  })
 
   it('notices that a WebSocket was cut without a word', async () => {
     mock.timers.enable({ apis: ['setInterval'] })

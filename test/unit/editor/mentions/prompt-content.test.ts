@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ContentBlock } from '../../../../src/acp/model.ts'
 import { blockToWire } from '../../../../src/acp/wire/content.ts'
 import { MAX_IMAGE_SIDE } from '../../../../src/common/image-info.ts'
+import type { PathMapping } from '../../../../src/common/path-mapping.ts'
 import type { PromptPart } from '../../../../src/conversation/attachment.ts'
 import {
   type ContextSources,
@@ -44,8 +45,12 @@ const sources: ContextSources = {
 }
 const able = { image: true, audio: true, embeddedContext: true }
 const unable = { image: false, audio: false, embeddedContext: false }
-const make = (parts: PromptPart[], prompt = able, isRemote = false): Promise<ContentBlock[]> =>
-  promptContent(parts, { agentName: 'Codex', can: { prompt, isRemote }, roots }, sources)
+const make = (parts: PromptPart[], prompt = able, pathMappings?: PathMapping[]): Promise<ContentBlock[]> =>
+  promptContent(
+    parts,
+    { agentName: 'Codex', can: { prompt, ...(pathMappings && { pathMappings }) }, roots },
+    sources,
+  )
 const file = (path: string): PromptPart => ({ type: 'file', uri: `file://${path}`, label: path.slice(1) })
 
 describe('creating a prompt', () => {
@@ -63,13 +68,13 @@ describe('creating a prompt', () => {
       ...{ type: 'symbol', uri: 'file:///w/a.ts', label: 'two' },
       ...{ startLine: 2, endLine: 2 },
     }
-    assert.deepEqual(await make([{ type: 'text', text: 'See ' }, file('/w/a.ts')], unable, true), [
+    assert.deepEqual(await make([{ type: 'text', text: 'See ' }, file('/w/a.ts')], unable, []), [
       { type: 'text', text: 'See \na.ts:\n```\none\ntwo\nthree\n\n```\n' },
     ])
-    const [text] = await make([symbol], unable, true)
+    const [text] = await make([symbol], unable, [])
     assert.ok(text?.type === 'text' && text.text.includes('two') && !text.text.includes('three'))
     const picture: PromptPart = { type: 'image', data: '', mimeType: 'image/png', uri: 'file:///w/shot.png' }
-    await assert.rejects(make([picture], unable, true), /doesn't support images/)
+    await assert.rejects(make([picture], unable, []), /doesn't support images/)
     assert.equal((await make([picture], unable))[0]?.type, 'resource_link')
   })
 

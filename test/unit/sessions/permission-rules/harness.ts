@@ -5,6 +5,7 @@ import type { PermissionOption, PermissionRequest, ToolCallPatch } from '../../.
 import type { SettingLayer } from '../../../../src/agents/setting-layers.ts'
 import { Emitter } from '../../../../src/common/event.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
+import type { PathMapping } from '../../../../src/common/path-mapping.ts'
 import type { SettingName } from '../../../../src/common/settings.ts'
 import { toolCallOf } from '../../../../src/conversation/entries/tool-call.ts'
 import { createSessionState } from '../../../../src/conversation/reducer/reducing-state.ts'
@@ -61,7 +62,12 @@ export class RulesHarness {
 
   /** The agent works on another machine. */
   isRemote = false
-  readonly place = () => ({ roots: this.roots(), isRemote: this.isRemote })
+  /** The agent has these folders at other paths. */
+  pathMappings: PathMapping[] | undefined
+  readonly place = () => ({
+    ...{ roots: this.roots(), isRemote: this.isRemote },
+    ...(this.pathMappings && { pathMappings: this.pathMappings }),
+  })
 
   rules(
     rules: unknown[],

@@ -130,6 +130,41 @@ describe('permission rules', () => {
     }
   })
 
+  it('allow what is in folders that an agent has at other paths, and nothing else of its machine', async () => {
+    const everything = { kind: ['edit', 'execute', 'read', 'search'], action: 'allow' }
+    const any = { command: '*', action: 'allow' }
+    const changes = (path: string) => request({ kind: 'edit', title: 'Edit', locations: [{ path }] })
+    harness.pathMappings = [{ localRoot: harness.root, remoteRoot: '/srv/app' }]
+    try {
+      for (const one of [
+        edit('src/a.ts'),
+        changes(`${harness.root}/src/a.ts`),
+        command('npm test'),
+        request({ kind: 'read', title: 'Read', rawInput: { path: 'src/a.ts' } }),
+      ])
+        assert.equal(await answer([everything, npm], one), 'allow once')
+      for (const one of [
+        changes(`/elsewhere:${harness.root}/src/a.ts`),
+        // the session's folder too, but not that of the agent
+        changes(`${directory}/other/x`),
+        request({ kind: 'search', title: 'Search', rawInput: { path: `${directory}/other`, pattern: 'x' } }),
+        // command lines and patches aren't translated
+        command(`cat ${harness.root}/src/a.ts`),
+        command('cat --file=/srv/app/src/a.ts'),
+        command('npm test', { cwd: `${directory}/other` }),
+        request({
+          ...{ kind: 'edit', title: 'Patch' },
+          rawInput: {
+            patch: `*** Begin Patch\n*** Update File: ${harness.root}/src/a.ts\n@@\n-a\n+b\n*** End Patch`,
+          },
+        }),
+      ])
+        assert.equal(await answer([everything, any], one), 'ask', JSON.stringify(one))
+    } finally {
+      harness.pathMappings = undefined
+    }
+  })
+
   it("never allow anything outside of the session's folders", async () => {
     const cat = { command: 'cat *', action: 'allow' }
     assert.equal(await answer([cat], command('cat src/a.ts')), 'allow once')

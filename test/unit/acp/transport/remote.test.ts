@@ -29,12 +29,15 @@ import { silentLogger } from '../../../../src/common/logger.ts'
 import { acceptanceOf, frame } from '../../../../src/common/websocket.ts'
 import { agentContract } from '../../../support/contracts/agent.ts'
 import { LoopbackServer } from '../../../support/loopback-server.ts'
+import { scaledRuns } from '../../../support/property-tests.ts'
 import { RemoteAgentServer } from '../../../support/remote-agent-server.ts'
 import { until } from '../../../support/until.ts'
 
 const SETUP = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [] }
 const HELLO = [{ type: 'text' as const, text: 'hello' }]
 const MAX_BYTES = 1 << 20
+/** 1,000 where property tests try more cases, as `npm run test:all` does. */
+const CONNECTIONS = Math.min(1000, scaledRuns(200))
 
 /** An agent whose turns end with `finish`, or when they are canceled. */
 class TestAgent {
@@ -319,13 +322,13 @@ describe('an agent on a server', () => {
         assert.deepEqual(texts, said)
       })
 
-      it('leaves no socket, listener or timer after 200 connections', async function () {
-        this.timeout(60_000)
+      it(`leaves no socket, listener or timer after ${CONNECTIONS} connections`, async function () {
+        this.timeout(CONNECTIONS * 300)
         const test = new TestAgent()
         const server = await serve(test)
         const timers = () => process.getActiveResourcesInfo().filter(one => one === 'Timeout').length
         const before = timers()
-        for (let i = 0; i < 200; i++) {
+        for (let i = 0; i < CONNECTIONS; i++) {
           const started = await connect(server.url(transport))
           if (i % 10 === 0) await started.newSession(SETUP)
           const exited = exitOf(started)

@@ -1,5 +1,7 @@
+import { PERMISSION } from '../entries/requests.ts'
 import { TOOL_CALL, type ToolCallEntry } from '../entries/tool-call.ts'
 import { touchedFiles } from '../entries/touched-files.ts'
+import { isRefused } from '../requests/permission-text.ts'
 import type { TurnFiles, TurnSummary } from '../state-base.ts'
 import { entryAt, type ReducerState, type Step, touch } from '../step.ts'
 import { isNotable } from '../turn-summary.ts'
@@ -19,26 +21,41 @@ export function summarizeTurn(step: Step): void {
   const { entries, turn, turnStartedAt, usage, memory } = state
   // a subagent works within the turn of its session; of a saved conversation, only the end may have been read
   if (state.within !== undefined || now === undefined || entries.at(-1)?.turn !== turn) return
-  const summary: TurnSummary = { tools: 0, failed: 0 }
+  let from = entries.length
+  while (entries[from - 1]?.turn === turn) from--
+  const summary: TurnSummary = countTools(state, from, entries.length)
   if (turnStartedAt !== undefined) summary.took = Math.max(0, now - turnStartedAt)
   const { cost } = usage ?? {}
   const spent = cost && memory.costBefore !== undefined ? cost.amount - memory.costBefore : 0
   if (cost && spent > 0) summary.cost = { ...cost, amount: spent }
-  for (let at = entries.length - 1; entries[at]?.turn === turn; at--) {
+  for (let at = entries.length - 1; at >= from; at--) {
     const { turnSummary: before } = entries[at]!
-    if (before) {
-      addTo(summary, before)
-      delete entries[at]!.turnSummary
-      touch(step, at)
-    }
-    const tool = entryAt(state, at, TOOL_CALL)
-    if (!tool) continue
-    summary.tools++
-    if (tool.status === 'failed') summary.failed++
+    if (!before) continue
+    addTo(summary, before)
+    delete entries[at]!.turnSummary
+    touch(step, at)
   }
   if (summary.tools === 0 && !isNotable(summary)) return
   entries.at(-1)!.turnSummary = summary
   touch(step, entries.length - 1)
+}
+
+/** Counts the tool calls among these entries. One that the user rejected or stopped didn't fail, though many agents report that. */
+function countTools(state: ReducerState, from: number, to: number): Pick<TurnSummary, 'tools' | 'failed'> {
+  const counts = { tools: 0, failed: 0 }
+  const refused = new Set<string>()
+  const keyOf = ({ within = '', toolCallId = '' }: { within?: string; toolCallId?: string }) =>
+    JSON.stringify([within, toolCallId])
+  // a request is after its tool call
+  for (let at = to - 1; at >= from; at--) {
+    const asked = entryAt(state, at, PERMISSION)
+    if (asked && isRefused(asked)) refused.add(keyOf(asked))
+    const tool = entryAt(state, at, TOOL_CALL)
+    if (!tool) continue
+    counts.tools++
+    if (tool.status === 'failed' && !refused.has(keyOf(tool))) counts.failed++
+  }
+  return counts
 }
 
 function addTo(summary: TurnSummary, { took, files, cost }: TurnSummary): void {
@@ -62,7 +79,7 @@ export function summarizeReplay(step: Step): void {
 
 function summarizeReplayed(step: Step, from: number, to: number): void {
   const { state } = step
-  const summary: TurnSummary = { tools: 0, failed: 0 }
+  const summary: TurnSummary = countTools(state, from, to)
   const files = new Set<string>()
   let last = from
   for (let at = from; at < to; at++) {
@@ -70,10 +87,8 @@ function summarizeReplayed(step: Step, from: number, to: number): void {
     if (entry.turnSummary) return
     if (entry.kind !== 'notice') last = at
     const tool = entryAt(state, at, TOOL_CALL)
-    if (!tool) continue
-    summary.tools++
-    if (tool.status === 'failed') summary.failed++
-    else if (isChange(tool)) for (const path of touchedFiles(tool)) files.add(path)
+    if (tool && tool.status !== 'failed' && isChange(tool))
+      for (const path of touchedFiles(tool)) files.add(path)
   }
   if (files.size > 0) summary.files = { count: files.size }
   if (!isNotable(summary)) return

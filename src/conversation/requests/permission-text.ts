@@ -24,6 +24,11 @@ export function chosenOption({
     : undefined
 }
 
+/** Whether the user, or a rule, didn't allow what was requested. */
+export function isRefused(asked: Pick<PermissionEntry, 'options' | 'outcome'>): boolean {
+  return asked.outcome?.type === 'cancelled' || chosenOption(asked)?.kind.startsWith('reject') === true
+}
+
 /** The outcome of a request that was answered with an option of this kind. */
 export function outcomeText(kind: PermissionOption['kind'], t: Translate): string {
   switch (kind) {

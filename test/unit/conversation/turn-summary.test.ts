@@ -6,7 +6,7 @@ import type { TurnSummary } from '../../../src/conversation/state.ts'
 import { isNotable } from '../../../src/conversation/turn-summary.ts'
 import { readEntry } from '../../../src/history/transcript-schema.ts'
 import { turnAnswer } from '../../../src/sessions/prompts.ts'
-import { chunk, idle, running, text, tool } from './updates.ts'
+import { chunk, idle, permissionRequest, running, text, tool } from './updates.ts'
 
 function begun() {
   const state = createSessionState()
@@ -44,6 +44,23 @@ describe('the summary of a turn', () => {
       [1, { took: 0, tools: 1, failed: 0, cost: cost(2) }],
       [5, { took: 3000, tools: 2, failed: 1, cost: cost(0.5) }],
     ])
+  })
+
+  it("doesn't count as failed what the user rejected, although the agent reports that", () => {
+    const { state, take, prompt, summaries } = begun()
+    prompt('one')
+    const asked = (toolCallId: string, optionId: string) => {
+      const subject = { type: 'tool_call', toolCall: { toolCallId } } as const
+      const request = permissionRequest({ subject })
+      reduceLocal(state, { type: 'permission_asked', requestId: toolCallId, request }, 1000)
+      const outcome = { type: 'selected', optionId } as const
+      reduceLocal(state, { type: 'request_answered', requestId: toolCallId, outcome }, 1000)
+    }
+    take(tool('a', { status: 'pending' }), tool('b', { status: 'pending' }))
+    asked('a', 'no')
+    asked('b', 'yes')
+    take(tool('a', { status: 'failed' }), tool('b', { status: 'failed' }), idle('end_turn'))
+    assert.deepEqual(summaries(), [[4, { took: 0, tools: 2, failed: 1 }]])
   })
 
   it('comes after the reason why the turn ended, and not after a short answer or a replay', () => {

@@ -7,6 +7,7 @@ import { mcpToolText } from '../../../conversation/mcp-tool-call.ts'
 import { planOf } from '../../../conversation/plan-question.ts'
 import {
   chosenOption,
+  isRefused,
   optionHint,
   optionName,
   outcomeText,
@@ -408,7 +409,6 @@ function Subject({ entry, tool, slot }: SubjectProps) {
 function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) {
   const app = useApp()
   const chosen = chosenOption(entry)
-  const isRefused = entry.outcome?.type === 'cancelled' || chosen?.kind.startsWith('reject')
   const isStopped = entry.outcome?.type === 'cancelled' && app.store.isStopped(entry)
   const open = slot.open.value
   // answered while the page was reloaded, or showed another conversation
@@ -416,7 +416,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   return (
     <div class="work answered">
       <Line
-        icon={isRefused ? 'circle-slash' : entry.rule ? 'shield' : 'pass'}
+        icon={isRefused(entry) ? 'circle-slash' : entry.rule ? 'shield' : 'pass'}
         iconLabel={isStopped ? t('Stopped') : undefined}
         open={open}
         onToggle={() => app.toggle(slot)}

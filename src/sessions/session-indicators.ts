@@ -1,6 +1,7 @@
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
+import type { SessionId } from '../common/session-key.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
 import type { Session } from '../conversation/session.ts'
 import { type Failure, isError } from './failures.ts'
@@ -153,23 +154,29 @@ type Named = [agentId: string, sessionId: string]
 
 /**
  * The sessions that were running when the window closed. Unless its agent kept running, each of them counts as interrupted until it's
- * opened again.
+ * opened again, here or in another window.
  */
 export class Interrupted extends Owner {
   readonly #manager: Pick<SessionManager, 'list' | 'find'>
+  readonly #isElsewhere: (session: SessionId) => boolean
   readonly #store: KeyValueStore
   /** from before this window */
   #before: Named[]
   #written: string
 
-  /** `onDidChange`: a session started or ended work, or was opened or closed. */
+  /**
+   * `onDidChange`: a session started or ended work, or was opened or closed. `isElsewhere`: whether another window has the session, where
+   * its turn goes on.
+   */
   constructor(
     manager: Pick<SessionManager, 'list' | 'find'>,
     onDidChange: Event<void>,
+    isElsewhere: (session: SessionId) => boolean,
     store: KeyValueStore,
   ) {
     super()
     this.#manager = manager
+    this.#isElsewhere = isElsewhere
     this.#store = store
     const stored = store.get<unknown>(AT_WORK)
     this.#before = Array.isArray(stored) ? stored.filter(isNamed) : []
@@ -178,7 +185,12 @@ export class Interrupted extends Owner {
   }
 
   has(agentId: string, sessionId: string): boolean {
-    return this.#before.some(([agent, session]) => agent === agentId && session === sessionId)
+    const is = ([agent, session]: Named) => agent === agentId && session === sessionId
+    if (!this.#before.some(is)) return false
+    if (!this.#isElsewhere({ agentId, sessionId })) return true
+    this.#before = this.#before.filter(one => !is(one))
+    this.#update()
+    return false
   }
 
   #update(): void {

@@ -64,6 +64,13 @@ export class HeldSessions {
     return this.#leases?.acquire(agentId, sessionId) !== false
   }
 
+  /** Whether another window has the session now. */
+  isElsewhere(session: SessionId): boolean {
+    if (!this.acquire(session)) return true
+    this.release(session)
+    return false
+  }
+
   /** Like `acquire`, for several sessions. */
   acquireAll(agentId: string, sessionIds: readonly string[]): boolean {
     return sessionIds.every(sessionId => this.acquire({ agentId, sessionId }))

@@ -31,7 +31,7 @@ import type { ForkPoint, OpenProgress, SessionStarter } from './session-starter.
 export interface SessionOpenerOptions {
   starter: SessionStarter
   saved: SavedSessions
-  held: Pick<HeldSessions, 'acquire' | 'release' | 'takeOver'>
+  held: Pick<HeldSessions, 'acquire' | 'isElsewhere' | 'release' | 'takeOver'>
   agents: AgentDirectory
   runner: (agentId: string) => AgentRunner
   trusted: () => boolean
@@ -502,10 +502,7 @@ export class SessionOpener implements Disposable {
     const state = this.#state
     if (state.type !== 'elsewhere') return false
     const { held, starter } = this.#options
-    if (held.acquire(state.attempt)) {
-      held.release(state.attempt)
-      return false
-    }
+    if (!held.isElsewhere(state.attempt)) return false
     const place = await starter.placeOf(state.attempt)
     if (this.#state === state && !this.#failures.has('elsewhere')) this.showElsewhere(state.attempt, place)
     return true

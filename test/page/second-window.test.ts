@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { dirname, join } from 'node:path'
 import { waitFor } from '../host/wait-for.ts'
 import { endAgentHosts } from '../support/agent-hosts-of.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
@@ -112,6 +113,31 @@ describe('a session in two windows, whose agent outlives them', () => {
     await second.waitForAgent('Other')
     await second.runTurn('[[say Going on.]]')
     await first.text(/^Going on/).waitFor()
+  })
+
+  it("isn't listed as interrupted in the window that had it, if its turn went on and ended in another one", async () => {
+    const one = await vscode.open()
+    const first = await ConversationPage.startSession(one, 'Fixture')
+    await first.send('[[title Left behind]] [[say Halfway]] [[gate]] [[say ended there.]]')
+    await first.text(/^Halfway/).waitFor()
+    await one.close()
+    const two = await vscode.open({ workspace: join(dirname(vscode.workspace), 'planets-api') })
+    const second = await follow(two, 'Left behind')
+    await second.button('Stop (Escape)').waitFor()
+    openGate(vscode.root, 'Fixture')
+    await second.text(/ended there\.$/).waitFor()
+    await second.button('Stop (Escape)').waitFor({ state: 'detached' })
+
+    const again = await vscode.open()
+    const page = await ConversationPage.open(again)
+    await page.frame.getByText('This session is open in another window', { exact: true }).waitFor()
+    const history = await HistoryPage.open(again)
+    const row = history.rows.filter({ hasText: 'Left behind' })
+    await row.waitFor()
+    assert.doesNotMatch(await row.innerText(), /interrupted/i)
+    await two.close()
+    await history.search.fill('is:interrupted')
+    await history.frame.getByText('No sessions match').first().waitFor()
   })
 
   it('gets a prompt that is sent during the takeover, after the queued ones', async () => {

@@ -1,6 +1,8 @@
 import type { DisposableStore } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
+import type { SessionId } from '../../common/session-key.ts'
 import { Interrupted } from '../../sessions/session-indicators.ts'
+import type { HeldSessions } from '../../sessions/session-leases.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { RecentSessions } from '../conversation/recent-sessions.ts'
 import { SessionActions, type SessionActionsOptions } from '../session-actions.ts'
@@ -20,15 +22,17 @@ interface HistoryServicesOptions
   windows: WindowSessions
   worktrees: WindowWorktrees
   historySize: HistoryViewOptions['storage']
+  held: Pick<HeldSessions, 'isElsewhere'>
   /** Stores which sessions have running work. */
   views: KeyValueStore
 }
 
 /** History in the side bar and in a tab, and the actions for its sessions. */
 export function createHistoryServices(options: HistoryServicesOptions, own: DisposableStore) {
-  const { history, manager, indicators, surfaces, windows, workbench, worktrees } = options
+  const { held, history, manager, indicators, surfaces, windows, workbench, worktrees } = options
   const actions = new SessionActions(options)
-  const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, options.views))
+  const isElsewhere = (session: SessionId) => held.isElsewhere(session)
+  const interrupted = own.add(new Interrupted(manager, indicators.onDidChange, isElsewhere, options.views))
   const around = { ...options, storage: options.historySize, actions, interrupted }
   const historyView = own.add(new HistoryView(around))
   const recent = own.add(

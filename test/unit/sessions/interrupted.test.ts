@@ -12,7 +12,10 @@ describe('Interrupted', () => {
   const window = async () => {
     const fixture = await SessionsFixture.withSession()
     const indicators = new SessionIndicators(fixture.manager, () => false)
-    return { fixture, interrupted: new Interrupted(fixture.manager, indicators.onDidChange, keep) }
+    return {
+      fixture,
+      interrupted: new Interrupted(fixture.manager, indicators.onDidChange, () => false, keep),
+    }
   }
   const work = async (fixture: SessionsFixture) => {
     await sendPrompt(fixture.controller, 'long')
@@ -28,7 +31,7 @@ describe('Interrupted', () => {
 
     const fixture = new SessionsFixture()
     const indicators = new SessionIndicators(fixture.manager, () => false)
-    const after = new Interrupted(fixture.manager, indicators.onDidChange, keep)
+    const after = new Interrupted(fixture.manager, indicators.onDidChange, () => false, keep)
     assert.equal(after.has('one', 's1'), true)
     assert.equal(after.has('one', 's2'), false)
     const starting = fixture.controller.opener.start('one')

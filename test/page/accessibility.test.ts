@@ -298,7 +298,7 @@ interface SeenOption {
 }
 
 /** The options of the displayed permission request. */
-const optionsOfPermission = `[...document.querySelectorAll('.permission.first [data-option]')].map(option => {
+const optionsOfPermission = `[...document.querySelectorAll('.permission.first .button[data-option]')].map(option => {
   const { backgroundColor, borderTopWidth, borderTopColor, color, opacity } = getComputedStyle(option)
   return {
     isPrimary: option.hasAttribute('data-primary'),

@@ -156,11 +156,7 @@ function Answers({ slot, entry, tool, first }: AnswersProps) {
           onPointerDown={event => answerOnRelease(event, () => answer(option.optionId))}
           onClick={() => answer(option.optionId)}
         >
-          {first && i < 9 && (
-            <span class="key" aria-hidden="true">
-              {i + 1}
-            </span>
-          )}
+          {first && i < 9 && <Key number={i + 1} />}
           <span class="button-label" dir="auto">
             {optionName(option, t)}
           </span>
@@ -190,6 +186,7 @@ function Answers({ slot, entry, tool, first }: AnswersProps) {
       {rejection && (
         <PopupButton
           label={t('Reject with Reason…')}
+          number={first && entry.options.length < 9 ? entry.options.length + 1 : undefined}
           title={t('Rejects this and tells the agent what to do instead')}
           heading={t('Reject with Reason')}
         >
@@ -216,9 +213,20 @@ function takeFocus(content: HTMLElement | null): void {
   if (content && !content.contains(document.activeElement)) content.focus()
 }
 
+/** The digit that selects an option. */
+function Key({ number }: { number: number }) {
+  return (
+    <span class="key" aria-hidden="true">
+      {number}
+    </span>
+  )
+}
+
 interface PopupButtonProps {
   label: string
   title: string
+  /** the digit that opens it */
+  number?: number | undefined
   /** of the popup */
   heading: string
   /** `answered`: the request is answered by what the popup did. */
@@ -226,7 +234,7 @@ interface PopupButtonProps {
 }
 
 /** A button with a popup for another way to answer. Rendered with the other buttons, so that none of them moves. */
-function PopupButton({ label, title, heading, children }: PopupButtonProps) {
+function PopupButton({ label, title, number, heading, children }: PopupButtonProps) {
   const button = useRef<HTMLButtonElement>(null)
   const { composer } = useApp()
   const [open, setOpen] = useState(false)
@@ -247,11 +255,13 @@ function PopupButton({ label, title, heading, children }: PopupButtonProps) {
         ref={button}
         type="button"
         class="link-button permission-more"
+        data-option={number}
         aria-haspopup="dialog"
         aria-expanded={open}
         title={title}
         onClick={() => setOpen(!open)}
       >
+        {number !== undefined && <Key number={number} />}
         {label}
       </button>
       {open && (

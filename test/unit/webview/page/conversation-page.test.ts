@@ -520,7 +520,8 @@ describe('conversation page', () => {
     const box = () => page.document.querySelector('.permission')
     await page.until(box)
     const labels = [...box()!.querySelectorAll('[data-option]')].map(button => button.textContent)
-    assert.deepEqual(labels, ['1RejectAlways allow', '2Allow once', '3Re‹U+202E›jectReject'])
+    const reason = '4Reject with Reason…'
+    assert.deepEqual(labels, ['1RejectAlways allow', '2Allow once', '3Re‹U+202E›jectReject', reason])
     assert.match(box()!.textContent!, /Really‹U\+2066›\?/)
     assert.match(box()!.textContent!, /ls ‹U\+202E›# safe/)
     assert.doesNotMatch(page.document.body.textContent!, /[\u202e\u2066]/)

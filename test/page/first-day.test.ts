@@ -1,52 +1,13 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Locator, Page } from 'playwright-core'
 import { waitFor } from '../host/wait-for.ts'
+import { CountedTasks } from '../support/page/counted-tasks.ts'
 import { PageSuite } from '../support/page/page-suite.ts'
 import type { PageWindow } from '../support/page/page-window.ts'
 import { ConversationPage } from '../ui/support/conversation-page.ts'
 import { fixtureAgent, openGate } from '../ui/support/fixture-agent.ts'
 import { HistoryPage } from '../ui/support/history-page.ts'
-
-/** Counts what a user does in a window. */
-class Hands {
-  readonly #page: Page
-  clicks = 0
-  keys = 0
-
-  constructor(workbench: PageWindow) {
-    this.#page = workbench.page
-  }
-
-  async click(target: Locator): Promise<void> {
-    await target.click()
-    this.clicks += 1
-  }
-
-  /** Keys pressed one after the other, such as a chord; a key with its modifiers counts once. */
-  async press(...keys: string[]): Promise<void> {
-    for (const key of keys) await this.#page.keyboard.press(key)
-    this.keys += keys.length
-  }
-
-  async type(text: string): Promise<void> {
-    await this.#page.keyboard.type(text)
-    this.keys += text.length
-  }
-
-  /** A prompt, typed in the focused input. */
-  async ask(prompt: string): Promise<void> {
-    await this.type(prompt)
-    await this.press('Enter')
-  }
-}
-
-/** The limits of a task. Seconds are printed but not limited, since they depend on the machine. */
-interface Limits {
-  clicks: number
-  keys: number
-}
 
 describe('the tasks of the first day and the second week', () => {
   const vscode = new PageSuite({
@@ -57,23 +18,7 @@ describe('the tasks of the first day and the second week', () => {
   })
   const DEMO = 'Demo Agent'
   const file = () => join(dirname(vscode.workspace), 'planets-api', 'planets.js')
-  const results: Array<{ task: string; clicks: number; keys: number; seconds: string }> = []
-
-  async function task(
-    name: string,
-    workbench: PageWindow,
-    limits: Limits,
-    work: (hands: Hands) => Promise<void>,
-  ) {
-    const hands = new Hands(workbench)
-    const start = performance.now()
-    await work(hands)
-    const seconds = ((performance.now() - start) / 1000).toFixed(1)
-    const { clicks, keys } = hands
-    results.push({ task: name, clicks, keys, seconds })
-    assert.ok(clicks <= limits.clicks, `${name}: ${clicks} clicks, at most ${limits.clicks}`)
-    assert.ok(keys <= limits.keys, `${name}: ${keys} keystrokes, at most ${limits.keys}`)
-  }
+  const { task } = new CountedTasks()
 
   /** Starts a session in the shared window, with the cursor in the input. */
   async function begin(agent: string): Promise<{ workbench: PageWindow; conversation: ConversationPage }> {
@@ -85,15 +30,6 @@ describe('the tasks of the first day and the second week', () => {
   }
   const idle = (conversation: ConversationPage) =>
     conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
-
-  after(() => {
-    const width = Math.max(...results.map(({ task }) => task.length))
-    console.log(`\n      ${'task'.padEnd(width)}  clicks  keystrokes  seconds`)
-    for (const { task, clicks, keys, seconds } of results)
-      console.log(
-        `      ${task.padEnd(width)}  ${String(clicks).padStart(6)}  ${String(keys).padStart(10)}  ${seconds.padStart(7)}`,
-      )
-  })
 
   it('gets a first answer', async () => {
     const workbench = await vscode.sharedWindow()

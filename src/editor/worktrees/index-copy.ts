@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Environment } from '../../common/processes/spawn-process.ts'
 import { runUserGit, withoutLineEnd } from '../git.ts'
+import { recordedGitFolder } from '../git-folders.ts'
 
 /** Runs Git with a copy of the index. */
 export type IndexGit = (args: readonly string[], input?: string) => Promise<string>
@@ -64,7 +65,7 @@ export async function withTemporaryObjects<T>(
 
 /** The own Git folder of a work tree. */
 export async function gitFolder(top: string): Promise<string> {
-  return withoutLineEnd(await runUserGit(top, ['rev-parse', '--absolute-git-dir']))
+  return recordedGitFolder(top) ?? withoutLineEnd(await runUserGit(top, ['rev-parse', '--absolute-git-dir']))
 }
 
 /** All files of a work tree, except ignored ones and those in the folders `except`, as a Git tree. */

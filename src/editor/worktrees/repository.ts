@@ -83,32 +83,50 @@ export function isEmpty({ changed, commits, isBusy, nested }: WorktreeState): bo
  * @throws GitError
  */
 export async function openRepository(folder: string): Promise<Repository> {
-  const ask = async (...args: string[]) => withoutLineEnd(await runUserGit(folder, ['rev-parse', ...args]))
-  let inside: string
+  // Git prints an option that it doesn't know, and no folder has a name that's made up now
+  const end = `--${crypto.randomUUID()}`
+  const questions = [
+    '--git-common-dir',
+    '--absolute-git-dir',
+    '--show-toplevel',
+    '--show-superproject-working-tree',
+  ]
+  let answers: string
   try {
-    inside = await ask('--is-inside-work-tree')
+    answers = await runUserGit(folder, ['rev-parse', ...questions.flatMap(question => [question, end])])
   } catch (error) {
-    if (!(error instanceof GitError) || !/not a git repository/i.test(error.message)) throw error
-    throw new GitError(l10n.t("The folder {0} isn't in a Git repository.", folder))
-  }
-  if (inside !== 'true') {
+    if (!(error instanceof GitError)) throw error
+    if (/not a git repository/i.test(error.message)) {
+      throw new GitError(l10n.t("The folder {0} isn't in a Git repository.", folder))
+    }
+    if (!/must be run in a work tree/i.test(error.message)) throw error
     throw new GitError(
       l10n.t('The repository {0} is bare. Open a folder in which files are checked out.', folder),
     )
   }
-  const top = await ask('--show-toplevel')
-  if ((await ask('--show-superproject-working-tree')) !== '') {
+  const [common, own, top, superproject] = answers.split(`${end}\n`).map(withoutLineEnd)
+  if (common === undefined || own === undefined || top === undefined)
+    throw new GitError(l10n.t('Git failed.'))
+  if (superproject !== '') {
     throw new GitError(l10n.t("{0} is a submodule. Worktrees of submodules aren't supported.", top))
   }
-  const common = path.resolve(folder, await ask('--git-common-dir'))
-  const head = await ask('--verify', '--quiet', 'HEAD^{commit}').catch(() => undefined)
+  const head = await readHead(top).catch(() => undefined)
   if (head === undefined) {
     throw new GitError(l10n.t('The repository {0} has no commits yet. Make the first one.', top))
   }
-  const branch = await currentBranch(top)
-  const own = path.resolve(folder, await ask('--absolute-git-dir'))
-  const main = path.basename(common) === '.git' ? path.dirname(common) : own === common ? top : common
-  return { top: path.resolve(top), common, main, head, ...(branch !== undefined && { branch }) }
+  const shared = path.resolve(folder, common)
+  const main =
+    path.basename(shared) === '.git' ? path.dirname(shared) : path.resolve(own) === shared ? top : shared
+  return { top: path.resolve(top), common: shared, main, ...head }
+}
+
+/** The commit that is checked out, and its branch, without one for a detached head. Rejects if there's no commit. */
+async function readHead(top: string): Promise<Pick<Repository, 'head' | 'branch'>> {
+  const answers = await runUserGit(top, ['rev-parse', 'HEAD^{commit}', '--symbolic-full-name', 'HEAD', '--'])
+  const [head = '', name] = answers.split(/\r?\n/)
+  // Git prints no name if a branch has the name HEAD
+  const branch = name?.startsWith('refs/heads/') ? name.slice('refs/heads/'.length) : await currentBranch(top)
+  return { head, ...(branch !== undefined && { branch }) }
 }
 
 /** The branch that is checked out; `undefined` for a detached head. */
@@ -160,8 +178,7 @@ export async function readWorktree({
 }): Promise<Worktree | undefined> {
   const known = await readRecord(git)
   if (!known) return undefined
-  const head = withoutLineEnd(await runUserGit(root, ['rev-parse', '--verify', 'HEAD^{commit}']))
-  const current = await currentBranch(root)
+  const { head, branch: current } = await readHead(root)
   return {
     ...known,
     path: root,

@@ -334,6 +334,23 @@ describe('worktrees', () => {
       const { worktree } = await createWorktree(repository, { name: 'task', folder: '' })
       assert.equal(worktree.path, path.join(directory, 'bare.worktrees', 'task'))
     })
+
+    it('of repositories whose folder has lines in its name, or that have a branch named HEAD', async () => {
+      const odd = path.join(directory, 'two\nlines')
+      renameSync(top, odd)
+      const expected = {
+        top: odd,
+        main: odd,
+        common: path.join(odd, '.git'),
+        head: git(odd, 'rev-parse', 'HEAD'),
+      }
+      assert.deepEqual(await openRepository(path.join(odd, 'b')), { ...expected, branch: 'main' })
+      git(odd, 'update-ref', 'refs/heads/HEAD', expected.head)
+      assert.deepEqual(await openRepository(odd), { ...expected, branch: 'main' })
+      git(odd, 'update-ref', '-d', 'refs/heads/HEAD')
+      git(odd, 'checkout', '-q', '--detach')
+      assert.deepEqual(await openRepository(odd), expected)
+    })
   })
 
   it('have names that are valid everywhere', () => {

@@ -269,6 +269,8 @@ export const ContextKey = {
   reviewShown: 'parley.reviewShown',
   /** This VS Code shows that editor without its own buttons for the previous and the next change. */
   reviewLacksArrows: 'parley.reviewLacksArrows',
+  /** Single keys decide about changes in the active editor, a review or the diff of a file: the user doesn't edit its text. */
+  reviewKeys: 'parley.reviewKeys',
   /** A review has files (`reviewOpen`), and all of their changes are decided (`reviewDone`). */
   reviewOpen: 'parley.reviewOpen',
   reviewDone: 'parley.reviewDone',

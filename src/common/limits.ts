@@ -193,6 +193,8 @@ export const DEBUG_REQUEST_MS = 60_000
 export const EDITOR_RELOAD_MS = 1000
 /** How long to wait for a review to show the next file after scrolling. */
 export const REVIEW_SCROLL_MS = 500
+/** How long a key of a review waits for the one before, which may be asking the user. */
+export const REVIEW_STEP_MS = EDITOR_RELOAD_MS + REVIEW_SCROLL_MS
 /** Time limit for a registry's response. */
 export const REGISTRY_MS = 20_000
 /** Some agents answer a load before they replay. The replay is considered complete after this time without an update. */

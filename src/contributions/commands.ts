@@ -2,6 +2,13 @@ import type { ContributedCommand } from '../app/ids.ts'
 import type { CommandContribution } from './contribution.ts'
 
 /**
+ * The keys of a review, wherever the focus is in it, also on nothing: files that were scrolled away lose it. VS Code knows before the
+ * extension that the user types.
+ */
+const IN_REVIEW =
+  'parley.reviewKeys && !activeEditorIsDirty && !sideBarFocus && !auxiliaryBarFocus && !panelFocus && !inQuickOpen && !commentEditorFocused && (editorTextFocus || !inputFocus)'
+
+/**
  * Commands with their titles, keys and places in menus. What each does is in `app/app-commands.ts` and
  * `workbench/commands/`.
  */
@@ -728,7 +735,10 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
     title: 'Next Agent Change',
     icon: '$(arrow-circle-down)',
     palette: false,
-    keys: [{ key: "ctrl+' down", when: 'parley.hasChanges' }],
+    keys: [
+      { key: "ctrl+' down", when: 'parley.hasChanges' },
+      { key: 'alt+f5', when: IN_REVIEW },
+    ],
     menus: {
       'editor/title': [
         {
@@ -743,7 +753,10 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
     title: 'Previous Agent Change',
     icon: '$(arrow-circle-up)',
     palette: false,
-    keys: [{ key: "ctrl+' up", when: 'parley.hasChanges' }],
+    keys: [
+      { key: "ctrl+' up", when: 'parley.hasChanges' },
+      { key: 'shift+alt+f5', when: IN_REVIEW },
+    ],
     menus: {
       'editor/title': [
         {
@@ -763,6 +776,7 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
         key: "ctrl+' k",
         when: 'parley.hasChanges && !terminalFocus && (editorFocus || parley.reviewShown || resourcePath in parley.changedFiles)',
       },
+      { key: 'ctrl+y', when: IN_REVIEW },
     ],
     menus: { 'scm/change/title': { group: 'inline@1', when: 'originalResourceScheme == parley-base' } },
   },
@@ -775,6 +789,7 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
         key: "ctrl+' u",
         when: 'parley.hasChanges && !terminalFocus && (editorFocus || parley.reviewShown || resourcePath in parley.changedFiles)',
       },
+      { key: 'ctrl+n', when: IN_REVIEW },
     ],
     menus: { 'scm/change/title': { group: 'inline@2', when: 'originalResourceScheme == parley-base' } },
   },
@@ -846,7 +861,10 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
   'parley.undoDecision': {
     title: 'Undo Last Keep or Revert',
     palette: 'parley.canUndoDecision',
-    keys: [{ key: "ctrl+' z", when: 'parley.canUndoDecision' }],
+    keys: [
+      { key: "ctrl+' z", when: 'parley.canUndoDecision' },
+      { key: 'ctrl+z', when: `parley.canUndoDecision && ${IN_REVIEW}` },
+    ],
     menus: { 'view/title': { group: '1_undo@1', when: 'view == parley.review && parley.canUndoDecision' } },
   },
   'parley.toggleDecided': {

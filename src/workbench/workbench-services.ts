@@ -7,6 +7,7 @@ import { ChangeDecorations } from './changes/change-decorations.ts'
 import { ChangeEditors } from './changes/change-editors.ts'
 import { OldTexts } from './changes/old-texts.ts'
 import { ReviewCursor } from './changes/review-cursor.ts'
+import { ReviewKeys } from './changes/review-keys.ts'
 import { ReviewTree } from './changes/review-tree.ts'
 import { ChangesSourceControl } from './changes/source-control.ts'
 import { changeCommands } from './commands/change-commands.ts'
@@ -41,8 +42,10 @@ export function createWorkbenchServices(
     next: CommandId.nextChange,
   }
   const cursor = own.add(new ReviewCursor(changes, changeEditors))
+  const reviewKeys = own.add(new ReviewKeys(changeEditors))
   own.add(
     decisions.onDidReturn(position => {
+      reviewKeys.resume()
       cursor.go(position).catch(error => log.warn(`A change couldn't be shown: ${messageOf(error)}`))
     }),
   )
@@ -53,7 +56,7 @@ export function createWorkbenchServices(
   const sourceControl = own.add(new ChangesSourceControl(changes))
   const commands = {
     ...changeCommands({
-      ...{ decisions, sourceControl, cursor, oldTexts, reviewTree },
+      ...{ decisions, sourceControl, cursor, reviewKeys, oldTexts, reviewTree },
       pathOf: path => changes.pathOf(path),
       reviews: changeEditors,
     }),

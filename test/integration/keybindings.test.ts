@@ -10,9 +10,12 @@ interface Keybinding {
 
 /**
  * Keys that Parley shares on purpose: VS Code's own commands don't work while a webview has the focus, and write no file in the diff
- * of an agent in a terminal.
+ * of an agent in a terminal. The keys of a review are those of VS Code's own review of agents' edits.
  */
-const shared = new Set(['ctrl+f', 'ctrl+s', 'ctrl+shift+o', 'ctrl+k ctrl+0', 'ctrl+k ctrl+j'])
+const shared = new Set([
+  ...['ctrl+f', 'ctrl+s', 'ctrl+shift+o', 'ctrl+k ctrl+0', 'ctrl+k ctrl+j'],
+  ...['ctrl+y', 'ctrl+n', 'ctrl+z', 'alt+f5', 'shift+alt+f5'],
+])
 
 /** Keys that the conversation's page handles, which VS Code gets too. */
 const pageKeys = [
@@ -65,7 +68,7 @@ describe('the default keybindings', () => {
     const chords = new Set(defaults.map(({ key }) => key.split(' ')[0]))
     for (const { key, when } of ours) {
       if (shared.has(key)) {
-        assert.match(when ?? '', /conversationFocus|parley-terminal/, key)
+        assert.match(when ?? '', /conversationFocus|parley-terminal|reviewKeys/, key)
         continue
       }
       const [first = ''] = key.split(' ')

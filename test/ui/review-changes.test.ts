@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { waitFor } from '../host/wait-for.ts'
+import { succeeds, waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile } from './support/editor.ts'
@@ -183,6 +183,98 @@ describe("reviewing agents' changes in the editor", () => {
       await review.waitFor({ state: 'detached' })
     } finally {
       rmSync(second, { force: true })
+    }
+  })
+
+  it('decides on ten of them in three files with twelve keys, until the user types', async () => {
+    const { keyboard } = workbench.page
+    const names = ['a', 'b', 'c'].map(letter => `${letter}-${name}`)
+    const paths = names.map(one => join(dirname(file()), one))
+    const gap = '// a line\n'.repeat(10)
+    /** so long that the review shows one or two of the files */
+    const text = (of: number, word: (at: number) => string) =>
+      Array.from({ length: of }, (_, at) => `${word(at)}\n${gap}`).join('')
+    const hunks = [4, 3, 3]
+    let keys = 0
+    const key = async (...pressed: string[]) => {
+      for (const one of pressed) await keyboard.press(one)
+      keys += pressed.length
+    }
+    const counted = (text: string, timeout?: number) =>
+      workbench.page
+        .locator('.part.statusbar')
+        .getByText(text)
+        .waitFor(timeout === undefined ? {} : { timeout })
+    try {
+      for (const [at, path] of paths.entries())
+        writeFileSync(
+          path,
+          text(hunks[at]!, one => `Mercury${one}`),
+        )
+      for (const [at, one] of names.entries()) {
+        const words = Array.from({ length: hunks[at]! }, (_, line) => `Mercury${line} Hermes${line}`)
+        await conversation.runTurn(`[[edit ${one} ${words.join(' ')}]]`)
+      }
+      await bar().getByText('3 files').waitFor()
+      const isInSight = async (text: string) => {
+        const [box, area] = await Promise.all([lens(text).boundingBox(), editor().boundingBox()])
+        return box !== null && area !== null && box.y > area.y && box.y + box.height < area.y + area.height
+      }
+      await conversation.composer.click()
+      await conversation.waitForFocus(conversation.composer)
+      await key("Control+'", 'r')
+      await entry(names[0]!).waitFor()
+      await counted('0 of 10 decided')
+      await lens('1 of 10').waitFor()
+      for (let at = 1; at <= 10; at++) {
+        await key(at % 5 === 0 ? 'Control+n' : 'Control+y')
+        await counted(at < 10 ? `${at} of 10 decided` : 'All reviewed')
+        if (at < 10)
+          await waitFor('the next change in sight', () => isInSight(at === 9 ? 'Keep' : `1 of ${10 - at}`))
+      }
+      assert.equal(keys, 12)
+      const decided = (from: number) => (at: number) =>
+        (from + at + 1) % 5 === 0 ? `Mercury${at}` : `Hermes${at}`
+      for (const [at, path] of paths.entries()) {
+        const before = hunks.slice(0, at).reduce((sum, one) => sum + one, 0)
+        await waitFor(path, () => readFileSync(path, 'utf8') === text(hunks[at]!, decided(before)))
+      }
+
+      await key('Control+z')
+      await counted('9 of 10 decided')
+      const last = () => readFileSync(paths[2]!, 'utf8')
+      await waitFor('the last change restored', () => last().includes('Hermes2'))
+
+      // keys of the input are not the review's
+      await conversation.composer.click()
+      await keyboard.type('two')
+      await key('Control+z', 'Control+y')
+      await counted('9 of 10 decided')
+
+      // the keys are the text's from the first typed character to the next save
+      const line = entry(names[2]!).locator('.editor.modified .view-line', {
+        hasText: 'Hermes2',
+      })
+      await line.click()
+      await keyboard.press('End')
+      await keyboard.type('!')
+      await workbench.page.locator('.tab.active.dirty').waitFor()
+      await keyboard.press('Control+z')
+      await entry(names[2]!).locator('.view-line', { hasText: 'Hermes2!' }).waitFor({ state: 'detached' })
+      await keyboard.press('Control+Shift+z')
+      await entry(names[2]!).locator('.view-line', { hasText: 'Hermes2!' }).waitFor()
+      await counted('9 of 10 decided')
+      await keyboard.press('Control+s')
+      await waitFor('the typed character saved', () => last().includes('Hermes2!'))
+      await workbench.page.locator('.tab.active.dirty').waitFor({ state: 'detached' })
+      // VS Code knows a moment later that the text isn't edited anymore
+      await waitFor('the last change kept', async () => {
+        await keyboard.press('Control+y')
+        return succeeds(counted('All reviewed', 3000))
+      })
+      assert.ok(last().includes('Hermes2!'))
+    } finally {
+      for (const path of paths) rmSync(path, { force: true })
     }
   })
 

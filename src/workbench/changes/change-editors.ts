@@ -23,6 +23,8 @@ interface Review {
   title: string
   /** its files: VS Code can't change the list later */
   shown: string
+  /** as the last event said */
+  isActive: boolean
 }
 
 /** Shows the changes of sessions in the editor's diff views, against the files without those changes. */
@@ -30,8 +32,8 @@ export class ChangeEditors extends Owner {
   readonly #changes: Pick<EditorChanges, 'onDidChange' | 'isEmpty' | 'list'>
   readonly #log: Logger
   readonly #reviews = new Set<Review>()
-  /** Whether VS Code itself has buttons for the previous and the next change in such editors. */
-  readonly #hasArrows = vscode.commands
+  /** Whether VS Code itself has buttons, and commands, for the previous and the next change in such editors. */
+  readonly hasArrows = vscode.commands
     .getCommands()
     .then(all => all.includes('multiDiffEditor.goToNextChange'))
   #opening: Promise<void> = Promise.resolve()
@@ -51,10 +53,13 @@ export class ChangeEditors extends Owner {
     this.register(vscode.commands.registerCommand(TELL_UNNAMABLE, tell))
     this.register(changes.onDidChange(() => void this.#closeEmpty()))
     this.register(
-      vscode.window.tabGroups.onDidChangeTabs(({ closed, changed }) => {
+      vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
         for (const review of this.#reviews) {
+          const { isActive } = review.tab
           if (closed.includes(review.tab)) this.#reviews.delete(review)
-          else if (changed.includes(review.tab) && review.tab.isActive) void this.#renew(review)
+          // not if the user saves its text
+          else if (isActive && !review.isActive) void this.#renew(review)
+          review.isActive = isActive
         }
         void this.#closeEmpty()
         this.#setContext()
@@ -88,7 +93,7 @@ export class ChangeEditors extends Owner {
     const isShown = this.shownReview !== undefined
     this.#reviewsChange.fire()
     void vscode.commands.executeCommand('setContext', ContextKey.reviewShown, isShown)
-    void this.#hasArrows.then(has =>
+    void this.hasArrows.then(has =>
       vscode.commands.executeCommand('setContext', ContextKey.reviewLacksArrows, isShown && !has),
     )
   }
@@ -140,7 +145,8 @@ export class ChangeEditors extends Owner {
     })
     await vscode.commands.executeCommand('vscode.changes', title, resources)
     const tab = vscode.window.tabGroups.activeTabGroup.activeTab
-    if (tab?.label.startsWith(title)) this.#reviews.add({ tab, changes, title, shown: listed(files) })
+    if (tab?.label.startsWith(title))
+      this.#reviews.add({ tab, changes, title, shown: listed(files), isActive: true })
     this.#setContext()
     // closing one with unsaved changes would ask the user
     await close(before.flatMap(one => (one.tab === tab || one.tab.isDirty ? [] : one.tab)))

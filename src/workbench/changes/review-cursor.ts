@@ -161,10 +161,31 @@ export class ReviewCursor extends Owner {
     return files[paths.indexOf(path)]
   }
 
+  /** Scrolls to the file, which gets the focus: VS Code doesn't reveal lines of a file that fits into the review but is out of sight. */
+  async #focusInReview(path: string): Promise<void> {
+    if (!(await this.#editors.hasArrows)) return
+    const passed = new Set<string | undefined>()
+    for (;;) {
+      const editor = editorsInReview().find(one => one === vscode.window.activeTextEditor)
+      const here = editor && (await this.pathIn(editor.document.uri))
+      if (here === path || passed.has(here)) return
+      passed.add(here)
+      const isBefore = here === undefined || here < path
+      const edge = isBefore ? (editor?.document.lineCount ?? 1) - 1 : 0
+      if (editor) editor.selection = new vscode.Selection(edge, 0, edge, 0)
+      const focused = happens(vscode.window.onDidChangeActiveTextEditor, REVIEW_SCROLL_MS)
+      await vscode.commands.executeCommand(
+        isBefore ? 'multiDiffEditor.goToNextChange' : 'multiDiffEditor.goToPreviousChange',
+      )
+      if (!(await focused)) return
+    }
+  }
+
   /** Returns false if the review doesn't show the file. */
   async #goInReview(position: HunkPosition): Promise<boolean> {
     const { path, line } = position
     const tab = activeTab()
+    await this.#focusInReview(path)
     for (;;) {
       const inner = await this.#innerEditors()
       const editor = inner.get(path)

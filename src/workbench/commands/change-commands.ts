@@ -4,10 +4,13 @@ import * as z from 'zod'
 import type { WhichChanges } from '../../app/changes/editor-changes.ts'
 import type { ChosenFiles, ChosenPlace, EditorDecisions } from '../../app/changes/editor-decisions.ts'
 import { type CommandHandlers, CommandId, HiddenCommandId } from '../../app/ids.ts'
+import { withTimeout } from '../../common/async.ts'
 import { UnavailableError } from '../../common/errors.ts'
+import { REVIEW_STEP_MS } from '../../common/limits.ts'
 import type { ChangeEditors } from '../changes/change-editors.ts'
 import type { OldTexts } from '../changes/old-texts.ts'
 import type { ReviewCursor } from '../changes/review-cursor.ts'
+import type { ReviewKeys } from '../changes/review-keys.ts'
 import { COMMIT, type ReviewTree } from '../changes/review-tree.ts'
 import type { ChangesSourceControl } from '../changes/source-control.ts'
 
@@ -17,6 +20,7 @@ export interface ChangeCommandsOptions {
   pathOf: (path: string) => Promise<string | undefined>
   sourceControl: Pick<ChangesSourceControl, 'changesOf'>
   cursor: Pick<ReviewCursor, 'at' | 'go' | 'pathIn' | 'position' | 'scope' | 'shown'>
+  reviewKeys: Pick<ReviewKeys, 'resume'>
   oldTexts: Pick<OldTexts, 'show'>
   reviewTree: Pick<ReviewTree, 'toggleDecided'>
   reviews: Pick<ChangeEditors, 'openReview' | 'review' | 'showReview'>
@@ -37,7 +41,7 @@ const resourceGroup = z.object({ id: z.string(), resourceStates: z.array(z.unkno
 
 /** Commands to navigate, keep and undo agents' changes, one by one or by file. */
 export function changeCommands(options: ChangeCommandsOptions) {
-  const { sourceControl, cursor, decisions } = options
+  const { sourceControl, cursor, reviewKeys, decisions } = options
 
   /** The changes in a file that a command applies to: those of the peek view or code lens, else those at the cursor. */
   const placeOf = async ([uri, what, index]: unknown[]): Promise<ChosenPlace> => {
@@ -51,11 +55,22 @@ export function changeCommands(options: ChangeCommandsOptions) {
     return { ...place, ...(byLens.success && { ids: byLens.data.ids }), ...(peek && { peek }) }
   }
 
-  /** Decides about changes, and moves to the next one. */
-  const decide = async (args: unknown[], how: 'keep' | 'revert') => {
-    const next = await decisions.decide(how, await placeOf(args), cursor.scope)
-    if (next) await cursor.go(next)
+  let latest: Promise<unknown> = Promise.resolve()
+  /** A key that is pressed again soon applies to the change where the user is after the first time. */
+  const step = (work: () => Promise<void>) => {
+    const now = withTimeout(latest, REVIEW_STEP_MS)
+      .then(work)
+      .finally(() => reviewKeys.resume())
+    latest = now.catch(() => {})
+    return now
   }
+
+  /** Decides about changes, and moves to the next one. */
+  const decide = (args: unknown[], how: 'keep' | 'revert') =>
+    step(async () => {
+      const next = await decisions.decide(how, await placeOf(args), cursor.scope)
+      if (next) await cursor.go(next)
+    })
 
   /** The files that a command applies to: those selected in Source Control, the one of an editor's title, else the active one. */
   const ofFiles = async (args: unknown[]): Promise<ChosenFiles[]> => {
@@ -81,12 +96,13 @@ export function changeCommands(options: ChangeCommandsOptions) {
     return [{ which: at?.path === path ? cursor.shown : {}, paths: [path] }]
   }
 
-  const move = async (args: unknown[], step: 1 | -1) => {
-    const at = await cursor.at()
-    if (at) await decisions.refresh([at.path])
-    const from = lens.safeParse(args[1]).success ? await placeOf(args) : await cursor.position()
-    await cursor.go(await decisions.next(from, step, cursor.scope))
-  }
+  const move = (args: unknown[], direction: 1 | -1) =>
+    step(async () => {
+      const at = await cursor.at()
+      if (at) await decisions.refresh([at.path])
+      const from = lens.safeParse(args[1]).success ? await placeOf(args) : await cursor.position()
+      await cursor.go(await decisions.next(from, direction, cursor.scope))
+    })
 
   /** The changes of a group in Source Control. */
   const ofGroup = ([first]: unknown[]): WhichChanges | undefined => {

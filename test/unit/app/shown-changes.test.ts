@@ -135,6 +135,7 @@ describe("an editor that shows one session's changes of a file that two have cha
       pathOf: changes.pathOf,
       sourceControl: { changesOf: () => undefined },
       reviews: {},
+      reviewKeys: { resume: () => {} },
       cursor: {
         at: async () => ({ path: file(), start: 0, end: 1 }),
         go: async ({ path }: { path: string }) => went.push(path),

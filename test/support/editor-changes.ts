@@ -9,7 +9,7 @@ import { copied } from './page/editor/copied.ts'
 /** `confirm`: answers the questions before changes are reverted. `changesOf`: of an open session. */
 export function editorChanges(
   tracker: ChangeTracker,
-  confirm: (question: string) => Promise<string> = async () => 'Revert',
+  confirm: (question: string) => Promise<string | undefined> = async () => 'Revert',
   changesOf: (session: string) => ChangeScope | undefined = () => undefined,
 ) {
   const changes = new EditorChanges({

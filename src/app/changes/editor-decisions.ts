@@ -12,7 +12,7 @@ import { Owner } from '../../common/disposable.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import { Emitter } from '../../common/event.ts'
 import type { EditorChanges, WhichChanges } from './editor-changes.ts'
-import { confirmUndo, offerRestore, type UndoServices, undoChanges } from './undo-changes.ts'
+import { confirmUndo, confirmUndos, offerRestore, type UndoServices, undoChanges } from './undo-changes.ts'
 
 /** The lines of a file; `end` is exclusive. Without lines, the whole file is meant. */
 export type Place =
@@ -133,8 +133,11 @@ export class EditorDecisions extends Owner {
 
   async revertFiles(files: readonly ChosenFiles[]): Promise<void> {
     await this.#all.refresh(files.flatMap(({ paths }) => paths))
-    for (const { which, paths } of files)
-      await confirmUndo(this.#changes.scope(which), { paths }, this.#options)
+    const chosen = files.map(({ which, paths }) => ({
+      changes: this.#changes.scope(which),
+      selection: { paths },
+    }))
+    await confirmUndos(chosen, this.#options)
   }
 
   async keepAll(which: WhichChanges): Promise<void> {

@@ -1,6 +1,7 @@
 import * as l10n from '@vscode/l10n'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { Undone } from '../../changes/model/undo-log.ts'
+import type { ChangedFile } from '../../changes/review/changed-file.ts'
 import type { ChangeScope, ChangeSelection, UndoReport } from '../../changes/session-changes.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { rewindsOf } from '../../conversation/rewinds.ts'
@@ -21,52 +22,70 @@ export interface UndoServices {
 /** The places for messages. */
 type Shown = Pick<UndoServices, 'workbench' | 'sessions'>
 
+/** Changes to undo. */
+interface ChosenChanges {
+  changes: ChangeScope
+  selection: ChangeSelection
+}
+
 /** Undoes a session's changes. Asks first unless the user chose one file, of which the agent reported all changes. */
-export async function confirmUndo(
+export function confirmUndo(
   changes: ChangeScope,
   selection: ChangeSelection,
   services: UndoServices,
 ): Promise<void> {
-  const { paths } = selection
-  const files = changes
-    .list(selection.turn)
-    .filter(({ path, from = path }) => !paths || paths.includes(path) || paths.includes(from))
+  return confirmUndos([{ changes, selection }], services)
+}
+
+/** Undoes changes of several sessions after one question, as {@link confirmUndo} does. */
+export async function confirmUndos(chosen: readonly ChosenChanges[], services: UndoServices): Promise<void> {
+  const files = chosen.flatMap(filesOf)
   const [first] = files
   if (!first) return
+  const paths = new Set(files.map(({ path }) => path))
   const uncertain = files.filter(file => file.uncertain)
-  if (paths?.length === 1 && uncertain.length === 0) return undoChanges(changes, selection, services)
-  const only = files.length === 1 ? namesOf(services.workbench, [first.path], services.sessions) : undefined
-  const question = revertQuestion(changes, selection, only, files.length)
-  const details = [
-    ...(files.some(file => file.status === 'added')
-      ? [l10n.t('Files added by the agent will be moved to the trash.')]
-      : []),
-    ...(files.some(file => file.status === 'renamed')
-      ? [l10n.t('Renamed files will get their old names back.')]
-      : []),
-    ...(uncertain.length > 0
-      ? [l10n.t("Some of these changes happened during the turn but weren't reported by the agent.")]
-      : []),
-  ]
-  const certain = l10n.t('Revert Reported Changes Only')
-  // the others may be the user's own
-  const buttons =
-    uncertain.length > 0 && files.some(file => file.uncertain !== 'all')
-      ? [certain, l10n.t('Revert All')]
-      : [l10n.t('Revert')]
-  const options = details.length > 0 ? { detail: details.join('\n') } : {}
-  const answer = await services.workbench.dialogs.confirm(question, options, ...buttons)
-  if (answer === undefined) return
-  await undoChanges(changes, { ...selection, ...(answer === certain && { certain: true }) }, services)
+  const isOne = paths.size === 1 && chosen.every(({ selection }) => selection.paths?.length === 1)
+  let isCertain = false
+  if (!isOne || uncertain.length > 0) {
+    const only = paths.size === 1 ? namesOf(services.workbench, [first.path], services.sessions) : undefined
+    const question = revertQuestion(chosen, only, paths.size)
+    const details = [
+      ...(files.some(file => file.status === 'added')
+        ? [l10n.t('Files added by the agent will be moved to the trash.')]
+        : []),
+      ...(files.some(file => file.status === 'renamed')
+        ? [l10n.t('Renamed files will get their old names back.')]
+        : []),
+      ...(uncertain.length > 0
+        ? [l10n.t("Some of these changes happened during the turn but weren't reported by the agent.")]
+        : []),
+    ]
+    const certain = l10n.t('Revert Reported Changes Only')
+    // the others may be the user's own
+    const buttons =
+      uncertain.length > 0 && files.some(file => file.uncertain !== 'all')
+        ? [certain, l10n.t('Revert All')]
+        : [l10n.t('Revert')]
+    const options = details.length > 0 ? { detail: details.join('\n') } : {}
+    const answer = await services.workbench.dialogs.confirm(question, options, ...buttons)
+    if (answer === undefined) return
+    isCertain = answer === certain
+  }
+  for (const { changes, selection } of chosen)
+    await undoChanges(changes, { ...selection, ...(isCertain && { certain: true }) }, services)
+}
+
+function filesOf({ changes, selection: { turn, paths } }: ChosenChanges): ChangedFile[] {
+  return changes
+    .list(turn)
+    .filter(({ path, from = path }) => !paths || paths.includes(path) || paths.includes(from))
 }
 
 /** `only`: the name of the file, if there is only one. */
-function revertQuestion(
-  { session }: ChangeScope,
-  { turn }: ChangeSelection,
-  only: string | undefined,
-  count: number,
-): string {
+function revertQuestion(chosen: readonly ChosenChanges[], only: string | undefined, count: number): string {
+  const [of] = chosen.length === 1 ? chosen : []
+  const turn = of?.selection.turn
+  const session = of?.changes.session
   if (turn !== undefined)
     return only === undefined
       ? l10n.t('Revert all changes made to {0} files in this turn?', count)

@@ -41,6 +41,7 @@ describe("an editor that shows one session's changes of a file that two have cha
   let ran: string[]
   let told: string[]
   let asked: string[]
+  let answer: string | undefined
   let openChanges: (path: string) => Promise<void>
   let stop: Array<{ dispose(): void }>
 
@@ -110,11 +111,12 @@ describe("an editor that shows one session's changes of a file that two have cha
     inReview = []
     told = []
     asked = []
+    answer = 'Revert'
     shown = undefined
     tracker = memoryTracker()
     const { changes, decisions } = editorChanges(tracker, async question => {
       asked.push(question)
-      return 'Revert'
+      return answer
     })
     previous = () => decisions.next(undefined, -1, {})
     const changeEditors = new source.ChangeEditors(changes, silentLogger)
@@ -180,6 +182,28 @@ describe("an editor that shows one session's changes of a file that two have cha
     await handlers['parley.revertFileChanges']!(uri())
     assert.deepEqual(asked, [])
     assert.equal(text(), ORIGINAL.replace('one', 'ONE').replace('seven', 'SEVEN'))
+  })
+
+  it('asks once before it reverts files of two sessions that are selected in Source Control', async () => {
+    const other = join(folder(), 'b.txt')
+    writeFileSync(other, 'new\n')
+    const changes = new SessionChanges(tracker, 'a', { cwd: folder(), additionalDirectories: [] })
+    const diffs = [{ changes: [{ operation: 'add' as const, path: other, newText: 'new\n' }] }]
+    await changes.tool({ toolCallId: 'add', begun: true, done: true }, diffs, [])
+    answer = undefined
+    const selected = [
+      { path: file(), session: 'b' },
+      { path: other, session: 'a' },
+    ]
+    const before = text()
+    await handlers['parley.revertFileChanges']!(...selected)
+    assert.deepEqual(asked, ['Revert all changes that agents made to 2 files?'])
+    assert.deepEqual([text(), existsSync(other)], [before, true])
+    answer = 'Revert'
+    await handlers['parley.revertFileChanges']!(...selected)
+    assert.equal(asked.length, 2)
+    assert.equal(text(), ORIGINAL.replace('one', 'ONE').replace('seven', 'SEVEN'))
+    assert.equal(existsSync(other), false)
   })
 
   it('keeps nothing else of the file, nor does the list in Source Control', async () => {

@@ -119,6 +119,8 @@ export interface ToolCallLocation {
 /** An upsert of a tool call: an absent field stays as it was, `null` clears it. */
 export interface ToolCallPatch {
   toolCallId: string
+  /** The tool call whose work it is part of. An extension, see `wire/extensions.ts`. */
+  parentId?: string
   title?: string | null
   name?: string | null
   kind?: ToolKind | null

@@ -270,7 +270,7 @@ export interface ConversationSnapshot {
   total: number
   /** The host reads the other entries once the page reports `conversation/drawn`. */
   more?: true
-  /** Entries before `first` that are needed to draw pending requests: the requests, their tool calls and their subagents. */
+  /** Entries before `first` that are needed to draw pending requests: the requests, their tool calls, and what these are part of. */
   pendingEntries?: Array<{ index: number; entry: Entry }>
   /** the terminals of the entries, with the output of the visible ones */
   terminals: TerminalNote[]

@@ -26,6 +26,15 @@ export function readSuggestion(meta: unknown): SessionUpdate | undefined {
   return { type: 'suggestion', ...given('text', text) }
 }
 
+/**
+ * `_meta.claudeCode.parentToolUseId` of a tool call: the call that runs the subagent which made it. The subagent has no session in older
+ * versions, in which all its calls are the session's.
+ */
+export function readParent(meta: unknown): string | undefined {
+  const own = isRecord(meta) ? meta.claudeCode : undefined
+  return isRecord(own) && typeof own.parentToolUseId === 'string' ? own.parentToolUseId : undefined
+}
+
 const rateLimitSchema = z.object({
   status: maybeText,
   rateLimitType: maybeText,

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
 import type { FileChange, ToolCallContent, ToolCallLocation, ToolCallPatch } from '../model.ts'
 import { given, readBlock } from './content.ts'
+import { readParent } from './extensions.ts'
 import {
   anything,
   type Json,
@@ -67,6 +68,8 @@ export function readToolCall(
   }
   const canCancel = readCanCancel(wire.capabilities)
   if (canCancel !== undefined) patch.canCancel = canCancel
+  const parentId = readParent(wire._meta)
+  if (parentId !== undefined) patch.parentId = parentId
   return patch
 }
 

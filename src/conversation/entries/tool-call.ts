@@ -34,6 +34,8 @@ import { patchedFiles } from './patch-input.ts'
 export interface ToolCallEntry extends EntryBase {
   kind: 'tool_call'
   toolCallId: string
+  /** The tool call of the same session whose work it is part of: that of a subagent without a session of its own. */
+  parentId?: string
   title: string
   toolName?: string
   toolKind: ToolKind
@@ -49,6 +51,7 @@ export const TOOL_CALL: EntryKind<ToolCallEntry> = {
   kind: 'tool_call',
   schema: () => ({
     toolCallId: z.string(),
+    parentId: z.string().optional(),
     title: z.string(),
     toolKind: z.string(),
     status: z.string(),
@@ -119,7 +122,7 @@ export function toolCallUpsert(step: Step, patch: ToolCallPatch, isNew = false):
   const position = found ?? createToolCall(step, patch.toolCallId)
   const entry = entryAt(state, position, TOOL_CALL)
   if (!entry) return position
-  const changed = applyPatch(entry, patch)
+  const changed = applyPatch(state, entry, patch)
   if (patch.content) noteTerminals(state.memory, patch.content, position)
   const moved = patch.status !== undefined && setStatus(step, position, entry, patch.status)
   if (found !== undefined && (changed || moved)) touch(step, position)
@@ -154,7 +157,7 @@ function toolCallWith(state: ReducerState, patch: ToolCallPatch, isNew: boolean)
           turn: state.turn,
           toolCallId: patch.toolCallId,
         }
-  applyPatch(entry, withEarlierText(known, patch))
+  applyPatch(state, entry, withEarlierText(known, patch))
   return entry
 }
 
@@ -224,7 +227,7 @@ function createToolCall(step: Step, toolCallId: string): number {
   return position
 }
 
-function applyPatch(entry: ToolCallEntry, patch: ToolCallPatch): boolean {
+function applyPatch(state: ReducerState, entry: ToolCallEntry, patch: ToolCallPatch): boolean {
   let changed = false
   const set = <K extends keyof ToolCallEntry>(key: K, value: ToolCallEntry[K]) => {
     if (entry[key] === value) return
@@ -232,6 +235,14 @@ function applyPatch(entry: ToolCallEntry, patch: ToolCallPatch): boolean {
     else entry[key] = value
     changed = true
   }
+  const { parentId } = patch
+  // a subagent with a session of its own has its calls there, and the call that runs it is in the session above
+  if (
+    parentId !== undefined &&
+    parentId !== entry.toolCallId &&
+    positionsOf(state.memory, TOOL_CALL).has(parentId)
+  )
+    set('parentId', parentId)
   if (patch.title !== undefined) set('title', patch.title ?? '')
   if (patch.name !== undefined) set('toolName', patch.name ?? undefined)
   if (patch.kind !== undefined) set('toolKind', patch.kind ?? 'other')

@@ -5,9 +5,9 @@ import { SUBAGENT } from '../entries/subagent.ts'
 import { TOOL_CALL, type ToolCallEntry } from '../entries/tool-call.ts'
 import type { ReducingState } from '../reducer/reducing-state.ts'
 import type { Entry } from '../state.ts'
-import { positionsOf, type ReducerState } from '../step.ts'
+import { entryAt, positionsOf, type ReducerState } from '../step.ts'
 
-/** The entries needed to draw the pending requests: the requests, their tool calls and their subagents. */
+/** The entries needed to draw the pending requests: the requests, their tool calls, and the subagents and tool calls that these are part of. */
 export function entriesOfRequests(state: ReducingState): Entry[] {
   const { subagentStates } = state.memory
   const found = new Set<Entry>()
@@ -15,8 +15,12 @@ export function entriesOfRequests(state: ReducingState): Entry[] {
     found.add(request)
     const asking: ReducerState | undefined =
       request.within === undefined ? state : subagentStates.get(request.within)
-    const tool = asking && positionsOf(asking.memory, TOOL_CALL).get(request.toolCallId ?? '')
-    if (tool !== undefined) found.add(state.entries[tool]!)
+    for (let id = request.toolCallId; asking && id !== undefined; ) {
+      const tool = entryAt(state, positionsOf(asking.memory, TOOL_CALL).get(id), TOOL_CALL)
+      if (!tool || found.has(tool)) break
+      found.add(tool)
+      id = tool.parentId
+    }
     for (let at: Entry | undefined = request; at; ) {
       at = announcementOf(state, at.within)
       if (!at || found.has(at)) break

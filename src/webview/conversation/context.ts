@@ -68,7 +68,7 @@ export interface App {
   /** Shows or hides the turns that a restore set aside, and keeps their line under the pointer. */
   toggleAside(row: AsideRow): void
   /** Hides or shows a subagent's entries, and keeps its line under the pointer. */
-  hideWork(subagent: EntrySlot, sessionId: string, hidden: boolean): void
+  hideWork(subagent: EntrySlot, hidden: boolean): void
 }
 
 const AppContext = createContext<App | undefined>(undefined)

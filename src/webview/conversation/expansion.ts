@@ -127,7 +127,7 @@ export class Expansion {
 
   /** Whether an entry is in a collapsed subagent or turn. */
   hides(slot: EntrySlot): boolean {
-    const { within } = slot.entry.peek()
+    const { within } = slot
     if (within !== undefined && this.#subagents.lineOf(within).some(one => this.#hidden(one).peek()))
       return true
     return this.foldedEnd(slot) !== undefined || this.hiddenAsideAt(slot.index) !== undefined

@@ -98,9 +98,9 @@ const app = {
     const aside = store.expansion.asideAt(row.entryIndex)
     if (aside) store.setAsideShown(aside, !store.expansion.asideState(aside.id).peek())
   },
-  hideWork(subagent, sessionId, hidden) {
+  hideWork(subagent, hidden) {
     hold(subagent)
-    store.setHidden(sessionId, hidden)
+    store.setHidden(subagent.work!, hidden)
   },
 } as App
 

@@ -375,9 +375,9 @@ export function slotOf(row: Row): EntrySlot | undefined {
   return row.kind === 'run' ? row.slots[0] : row.slot
 }
 
-/** The id of the subagent's session that a row belongs to. */
+/** The work of the subagent that a row belongs to. */
 function subagentOf(row: Row): string | undefined {
-  return slotOf(row)?.entry.peek().within
+  return slotOf(row)?.within
 }
 
 /** Height of the name of a subagent above a row, in pixels. */
@@ -387,8 +387,7 @@ export const NAME_HEIGHT = 22
 export function isNamed(before: Row | undefined, row: Row): boolean {
   const subagent = row.kind === 'turn' ? undefined : subagentOf(row)
   if (subagent === undefined || (before && subagentOf(before) === subagent)) return false
-  const entry = before && slotOf(before)?.entry.peek()
-  return !(entry?.kind === 'subagent' && entry.sessionId === subagent)
+  return !before || slotOf(before)?.work !== subagent
 }
 
 /** The space between a row and the one before it: 8 px in a message, 16 between messages, 24 between turns. */

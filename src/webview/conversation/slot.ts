@@ -14,8 +14,8 @@ export class EntrySlot {
   readonly grown = signal(0)
   /** by content block; only for texts that are rendered as Markdown */
   readonly documents: Array<MarkdownDocument | undefined> = []
-  /** For a subagent's entry: the number of the subagent, from 0 in order of appearance. */
-  subagent: number | undefined
+  /** Of a tool call: other tool calls are part of its work. */
+  readonly isParent: Signal<boolean> = signal(false)
   /** Of a tool call: the permission requests about it, oldest first. */
   readonly permissions: Signal<readonly EntrySlot[]> = signal([])
   /** For a permission request: its tool call, whose line shows the answer. */
@@ -29,6 +29,21 @@ export class EntrySlot {
     this.entry = signal(entry)
     this.open = open
     this.#readTexts(entry, undefined)
+  }
+
+  /** Identifies the work that the entry stands for: a subagent's session, or a tool call. */
+  get work(): string | undefined {
+    const entry = this.entry.peek()
+    if (entry.kind === 'subagent') return entry.sessionId
+    return entry.kind === 'tool_call' ? workOfCall(entry.within, entry.toolCallId) : undefined
+  }
+
+  /** The work that the entry is part of: that of a subagent, which an agent may report as a tool call. */
+  get within(): string | undefined {
+    const entry = (this.call ?? this).entry.peek()
+    return entry.kind === 'tool_call' && entry.parentId !== undefined
+      ? workOfCall(entry.within, entry.parentId)
+      : entry.within
   }
 
   /** Replaces the entry. A text that only grew keeps its blocks. */
@@ -83,6 +98,10 @@ export class EntrySlot {
       this.documents[i] = fresh
     }
   }
+}
+
+function workOfCall(within: string | undefined, toolCallId: string): string {
+  return JSON.stringify([within, toolCallId])
 }
 
 /** A tool call in which unchanged diffs keep their identity, so that known diffs aren't computed again. */

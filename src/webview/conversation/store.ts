@@ -187,7 +187,7 @@ export class ConversationStore {
     if (aside) this.setAsideShown(aside, true)
     const end = this.expansion.foldedEnd(slot)
     if (end) this.setFolded(end, false)
-    const { within } = slot.entry.peek()
+    const { within } = slot
     if (within !== undefined && this.rows.rowsOf(slot.index).length === 0) this.setHidden(within, false)
   }
 

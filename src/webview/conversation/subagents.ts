@@ -7,7 +7,10 @@ interface Exchange {
   version: Signal<number>
 }
 
-/** The subagents of a conversation, by their sessions: their entries, and the messages between sessions. */
+/**
+ * The subagents of a conversation, by their work (see `EntrySlot.work`): their entries, and the messages between their sessions. A tool call
+ * that other tool calls are part of counts as one.
+ */
 export class Subagents {
   readonly #slots = new Map<string, EntrySlot>()
   readonly #numbers = new Map<string, number>()
@@ -15,8 +18,8 @@ export class Subagents {
   readonly #exchanges = new Map<string, Exchange>()
 
   /** The entry that shows the subagent. */
-  get(sessionId: string): EntrySlot | undefined {
-    return this.#slots.get(sessionId)
+  get(work: string): EntrySlot | undefined {
+    return this.#slots.get(work)
   }
 
   /** The messages to and from a session, in order; a component that reads them is updated. */
@@ -26,19 +29,19 @@ export class Subagents {
     return slots
   }
 
-  /** The number of a subagent's session, from 0 in order of appearance. */
-  numberOf(sessionId: string): number {
-    const number = this.#numbers.get(sessionId) ?? this.#numbers.size
-    this.#numbers.set(sessionId, number)
+  /** The number of a subagent, from 0 in order of appearance. */
+  numberOf(work: string): number {
+    const number = this.#numbers.get(work) ?? this.#numbers.size
+    this.#numbers.set(work, number)
     return number
   }
 
   /** The ids of the subagent, its parent, and so on. */
-  lineOf(sessionId: string): string[] {
+  lineOf(work: string): string[] {
     const line: string[] = []
-    for (let at: string | undefined = sessionId; at !== undefined && !line.includes(at); ) {
+    for (let at: string | undefined = work; at !== undefined && !line.includes(at); ) {
       line.push(at)
-      at = this.#slots.get(at)?.entry.peek().within
+      at = this.#slots.get(at)?.within
     }
     return line
   }
@@ -46,16 +49,22 @@ export class Subagents {
   /** A new entry was added, or a removed one was replaced by this one. */
   add(slot: EntrySlot): void {
     this.#list(slot, true)
-    const entry = slot.entry.peek()
-    if (entry.kind === 'subagent') {
-      this.#slots.set(entry.sessionId, slot)
-      this.numberOf(entry.sessionId)
+    const { work, within } = slot
+    if (work !== undefined) {
+      this.#slots.set(work, slot)
+      if (slot.entry.peek().kind === 'subagent') this.numberOf(work)
+      else slot.isParent.value = this.#numbers.has(work)
     }
-    if (entry.within !== undefined) slot.subagent = this.numberOf(entry.within)
+    if (within === undefined) return
+    this.numberOf(within)
+    const parent = this.#slots.get(within)
+    if (parent) parent.isParent.value = true
   }
 
   remove(slot: EntrySlot): void {
     this.#list(slot, false)
+    const { work } = slot
+    if (work !== undefined && this.#slots.get(work) === slot) this.#slots.delete(work)
   }
 
   clear(): void {

@@ -98,7 +98,7 @@ function Body({ draft }: { draft: Draft }) {
   const head = store.head.value
   const renderRow = useCallback((row: Row) => <RowView row={row} />, [])
   const rewinds = store.part('rewinds').value
-  const classOf = useCallback((row: Row) => rowClass(row, rewinds), [rewinds])
+  const classOf = useCallback((row: Row) => rowClass(row, store.subagents, rewinds), [store, rewinds])
   if (!head) return <div class="body" />
   if (head.phase === 'empty' && store.total.value === 0) {
     return (

@@ -3,6 +3,7 @@ import { createSessionState, reduce } from '../../../src/conversation/reducer/re
 import { reduceLocal } from '../../../src/conversation/reducer/reduce-local.ts'
 import { reduceLocalWithin, reduceWithin } from '../../../src/conversation/reducer/reduce-within.ts'
 import { restoreState } from '../../../src/conversation/replay/restore-state.ts'
+import { entriesOfRequests } from '../../../src/conversation/requests/shown-requests.ts'
 import { chunk, permissionRequest, summarize, tool } from './updates.ts'
 
 const text = (value: string) => ({ type: 'text' as const, text: value })
@@ -93,6 +94,35 @@ describe('reduce: subagents', () => {
     const state = restoreState({ entries, terminals: [], head: {} })
     reduce(state, { type: 'subagent', subagent: { sessionId: 'child', title: 'Again' } })
     assert.deepEqual(summarize(state), ['subagent Again: not known'])
+  })
+})
+
+describe('reduce: the tool calls of a subagent without a session of its own', () => {
+  const parents = (state: ReturnType<typeof announced>) =>
+    state.entries.flatMap(entry => (entry.kind === 'tool_call' ? [entry.parentId] : []))
+
+  it('belong to the call that runs it, also if only a request for a permission says so', () => {
+    const state = createSessionState()
+    reduce(state, tool('task', { status: 'in_progress' }), 1)
+    reduce(state, tool('first', { parentId: 'task' }), 2)
+    reduce(state, tool('first', { status: 'completed' }), 3)
+    const subject = { type: 'tool_call', toolCall: { toolCallId: 'second', parentId: 'task' } } as const
+    const request = { ...permissionRequest({ title: 'May I?' }), subject }
+    reduceLocal(state, { type: 'permission_asked', requestId: 'p1', request }, 4)
+    assert.deepEqual(parents(state), [undefined, 'task', 'task'])
+    assert.deepEqual(
+      entriesOfRequests(state).map(({ id }) => id),
+      ['e3', 'e2', 'e0'],
+    )
+  })
+
+  it('belong to nothing else if that call is unknown, that of another session, or the call itself', () => {
+    const state = announced()
+    reduce(state, tool('task'), 2)
+    reduce(state, tool('lost', { parentId: 'gone' }), 3)
+    reduce(state, tool('own', { parentId: 'own' }), 4)
+    reduceWithin(state, 'child', tool('its', { parentId: 'task' }), 5)
+    assert.deepEqual(parents(state), [undefined, undefined, undefined, undefined])
   })
 })
 

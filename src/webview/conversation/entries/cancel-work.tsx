@@ -4,6 +4,7 @@ import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { lazyWithStyles } from '../../ui/lazy.tsx'
 import { useApp } from '../context.ts'
+import type { EntrySlot } from '../slot.ts'
 import { loadEmulator, type TerminalSlot } from '../terminals.ts'
 
 async function loadTerminals(): Promise<typeof import('./terminal-view.tsx')> {
@@ -17,15 +18,18 @@ interface WithCancelProps {
   /** absent if it can't be stopped separately */
   work: WorkId | undefined
   label: string
+  /** the button that hides what is part of it */
+  hide?: ComponentChildren
   children: ComponentChildren
 }
 
 /** A task in progress, with a button that stops only it. */
-export function WithCancel({ work, label, children }: WithCancelProps) {
+export function WithCancel({ work, label, hide, children }: WithCancelProps) {
   const { host } = useApp()
   return (
-    <div class="with-cancel">
+    <div class={`with-cancel${hide ? ' hideable' : ''}`}>
       {children}
+      {hide}
       {work && (
         <IconButton
           icon="debug-stop"
@@ -35,6 +39,27 @@ export function WithCancel({ work, label, children }: WithCancelProps) {
         />
       )}
     </div>
+  )
+}
+
+interface HideWorkProps {
+  /** a subagent, or a tool call with others that are part of it */
+  slot: EntrySlot
+  hideLabel: string
+  showLabel: string
+}
+
+/** Hides the entries that are part of the work of an entry, or shows them again. */
+export function HideWork({ slot, hideLabel, showLabel }: HideWorkProps) {
+  const { store, hideWork } = useApp()
+  const hidden = store.expansion.isHidden(slot.work!)
+  return (
+    <IconButton
+      icon={hidden ? 'unfold' : 'fold'}
+      label={hidden ? showLabel : hideLabel}
+      class={`hide-work${hidden ? ' hiding' : ''}`}
+      onClick={() => hideWork(slot, !hidden)}
+    />
   )
 }
 

@@ -1,5 +1,6 @@
-import type { SubagentEntry } from '../../../conversation/state.ts'
+import type { Entry } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
+import { titleOfTool, titleParts } from '../../tools/title.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import type { ConversationStore } from '../store.ts'
@@ -13,12 +14,12 @@ export function subagentClass(number: number): string {
 }
 
 /** The name of a subagent above its entries, after entries of others. A click scrolls to its start. */
-export function SubagentName({ sessionId }: { sessionId: string }) {
+export function SubagentName({ work }: { work: string }) {
   const { store, list } = useApp()
   void store.total.value
-  const names = namesOf(store, sessionId)
+  const names = namesOf(store, work)
   const reveal = () => {
-    const slot = store.subagents.get(sessionId)
+    const slot = store.subagents.get(work)
     const row = slot && store.rows.rowsOf(slot.index)[0]
     if (row) list.reveal(row)
   }
@@ -36,14 +37,14 @@ export function SubagentName({ sessionId }: { sessionId: string }) {
 }
 
 /** The names of a subagent's parents, outermost first, then the subagent's own. */
-function namesOf(store: ConversationStore, sessionId: string): string[] {
-  const names: string[] = []
-  const seen = new Set<string>()
-  for (let at: string | undefined = sessionId; at !== undefined && !seen.has(at); ) {
-    seen.add(at)
-    const entry = store.subagents.get(at)?.entry.value as SubagentEntry | undefined
-    names.unshift(entry?.title || t('Subagent'))
-    at = entry?.within
-  }
-  return names
+function namesOf({ subagents }: ConversationStore, work: string): string[] {
+  return subagents
+    .lineOf(work)
+    .map(one => nameOf(subagents.get(one)?.entry.value) || t('Subagent'))
+    .reverse()
+}
+
+function nameOf(entry: Entry | undefined): string {
+  if (entry?.kind === 'tool_call') return titleParts(titleOfTool(entry), undefined).full
+  return (entry?.kind === 'subagent' && entry.title) || ''
 }

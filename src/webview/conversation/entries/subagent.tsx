@@ -1,11 +1,10 @@
 import type { SessionMessageEntry, SubagentEntry } from '../../../conversation/state.ts'
 import { plural, t } from '../../l10n.ts'
-import { IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import type { ConversationStore } from '../store.ts'
-import { WithCancel } from './cancel-work.tsx'
+import { HideWork, WithCancel } from './cancel-work.tsx'
 import { entryDuration, Line, Stopped } from './line.tsx'
 import { subagentClass } from './subagent-name.tsx'
 
@@ -18,38 +17,30 @@ export function Subagent({ slot }: { slot: EntrySlot }) {
   const failed = entry.state?.error !== undefined || entry.state?.stopReason === 'error'
   const isStopped = entry.state?.stopReason === 'cancelled' && app.store.isStopped(entry)
   const open = slot.open.value
-  const hidden = app.store.expansion.isHidden(entry.sessionId)
   return (
     <div class={`work ${subagentClass(app.store.subagents.numberOf(entry.sessionId))}`}>
       <WithCancel
         work={running && entry.canCancel ? { subagentId: entry.sessionId } : undefined}
         label={t('Stop Subagent')}
+        hide={<HideWork slot={slot} hideLabel={t('Hide Messages')} showLabel={t('Show Messages')} />}
       >
-        <div class={`hideable${hidden ? ' hiding' : ''}`}>
-          <Line
-            icon={failed ? 'error' : 'organization'}
-            iconClass={failed ? 'failed' : undefined}
-            iconLabel={entry.title ? t('Subagent') : undefined}
-            title={entry.state?.error?.message ?? entry.description}
-            open={open}
-            onToggle={() => app.toggle(slot)}
-            end={
-              <>
-                {running && <Icon name="loading" class="codicon-modifier-spin" />}
-                {isStopped ? <Stopped /> : <span>{stateName(entry)}</span>}
-                {entryDuration(entry, running)}
-              </>
-            }
-          >
-            {entry.title || t('Subagent')}
-          </Line>
-          <IconButton
-            icon={hidden ? 'unfold' : 'fold'}
-            label={hidden ? t('Show Messages') : t('Hide Messages')}
-            class="hide-work"
-            onClick={() => app.hideWork(slot, entry.sessionId, !hidden)}
-          />
-        </div>
+        <Line
+          icon={failed ? 'error' : 'organization'}
+          iconClass={failed ? 'failed' : undefined}
+          iconLabel={entry.title ? t('Subagent') : undefined}
+          title={entry.state?.error?.message ?? entry.description}
+          open={open}
+          onToggle={() => app.toggle(slot)}
+          end={
+            <>
+              {running && <Icon name="loading" class="codicon-modifier-spin" />}
+              {isStopped ? <Stopped /> : <span>{stateName(entry)}</span>}
+              {entryDuration(entry, running)}
+            </>
+          }
+        >
+          {entry.title || t('Subagent')}
+        </Line>
       </WithCancel>
       {open && <Details entry={entry} messages={app.store.subagents.messagesOf(entry.sessionId)} />}
     </div>

@@ -23,7 +23,7 @@ import { useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import type { ConversationStore } from '../store.ts'
 import { refusalOf } from '../tool-permissions.ts'
-import { Terminal, TerminalTail, WithCancel } from './cancel-work.tsx'
+import { HideWork, Terminal, TerminalTail, WithCancel } from './cancel-work.tsx'
 import { ContentBlockView } from './content.tsx'
 import { AnswerAside, Decisions } from './decision.tsx'
 import { HighlightedCode } from './highlighted-code.tsx'
@@ -51,6 +51,11 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
             : undefined
         }
         label={t('Stop Tool Call')}
+        hide={
+          slot.isParent.value && (
+            <HideWork slot={slot} hideLabel={t('Hide Tool Calls')} showLabel={t('Show Tool Calls')} />
+          )
+        }
       >
         <Line
           icon={kindIcon(entry.toolKind)}

@@ -23,6 +23,7 @@ import {
   slotOf,
 } from '../row.ts'
 import { blocksOf, type EntrySlot } from '../slot.ts'
+import type { Subagents } from '../subagents.ts'
 
 /**
  * Loading begins with the first turn (see `main.tsx`), so that a request doesn't wait for it. With what draws a diff: if a request grew
@@ -39,7 +40,7 @@ const Elicitation = lazyWithStyles(() =>
   import('../elicitation/elicitation.tsx').then(module => module.Elicitation),
 )
 
-export function rowClass(row: Row, rewinds: readonly Rewind[] = []): string {
+export function rowClass(row: Row, subagents: Subagents, rewinds: readonly Rewind[] = []): string {
   const classes = [`row row-${row.kind} gap-${row.gap}`]
   // notes about a restored checkpoint aren't dimmed
   if (rewinds.length > 0 && row.kind !== 'notice') {
@@ -47,9 +48,8 @@ export function rowClass(row: Row, rewinds: readonly Rewind[] = []): string {
     if (turn !== undefined && isRewound(rewinds, turn)) classes.push('rewound')
   }
   if ('nested' in row && row.nested) classes.push('nested')
-  const slot = row.kind === 'turn' ? undefined : slotOf(row)
-  if (slot?.entry.peek().within !== undefined) classes.push('within')
-  if (slot?.subagent !== undefined) classes.push(subagentClass(slot.subagent))
+  const within = row.kind === 'turn' ? undefined : slotOf(row)?.within
+  if (within !== undefined) classes.push('within', subagentClass(subagents.numberOf(within)))
   if (row.named) classes.push('named')
   // indented behind a thin line
   if ((row.kind === 'markdown' || row.kind === 'content') && isTextBelow(row.slot.entry.peek()))
@@ -58,10 +58,10 @@ export function rowClass(row: Row, rewinds: readonly Rewind[] = []): string {
 }
 
 export function RowView({ row }: { row: Row }) {
-  const within = row.named ? slotOf(row)?.entry.peek().within : undefined
+  const within = row.named ? slotOf(row)?.within : undefined
   return (
     <RowBoundary>
-      {within !== undefined && <SubagentName sessionId={within} />}
+      {within !== undefined && <SubagentName work={within} />}
       <Content row={row} />
     </RowBoundary>
   )

@@ -219,10 +219,8 @@ export class RowModel {
     if (!first && !second) return this.#isPart
     const of = first && !endsTurn(first) ? runOf(first) : undefined
     if (of === undefined || !second || runOf(second) !== of) return false
-    const one = first!.entry.peek()
-    const other = second.entry.peek()
     // Entries of a subagent or a turn form a run only with each other.
-    return one.within === other.within && one.turn === other.turn
+    return first!.within === second.within && first!.entry.peek().turn === second.entry.peek().turn
   }
 
   #isOpen(run: RunRow): boolean {

@@ -160,6 +160,19 @@ describe('a v1 update', () => {
         assert.deepEqual(named(meta), [{ type: 'tool_call', toolCall: { toolCallId: 't' } }])
     })
 
+    it('reads the call of the subagent that made it from the metadata, as older versions of claude-agent-acp report it', () => {
+      const made = (_meta: unknown) => clean({ sessionUpdate: 'tool_call_update', toolCallId: 't', _meta })
+      assert.deepEqual(made({ claudeCode: { toolName: 'Read', parentToolUseId: 'task' } }), [
+        { type: 'tool_call', toolCall: { toolCallId: 't', parentId: 'task' } },
+      ])
+      for (const meta of [
+        { claudeCode: null },
+        { claudeCode: { parentToolUseId: null } },
+        { claudeCode: 'x' },
+      ])
+        assert.deepEqual(made(meta), [{ type: 'tool_call', toolCall: { toolCallId: 't' } }])
+    })
+
     it('reads null and values of the wrong type as absent, and keeps empty lists', () => {
       const toolCall = {
         toolCallId: 't',

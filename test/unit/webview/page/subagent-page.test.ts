@@ -158,6 +158,63 @@ describe('a subagent in the conversation', () => {
     await page.until(() => /Words of e1/.test(text()) && /Words of e2/.test(text()))
   })
 
+  it('that is a tool call of the session has its calls under it, and can hide them except for a pending request', async () => {
+    const call = (id: string, parentId?: string, more = {}): Entry => ({
+      kind: 'tool_call',
+      id,
+      turn: 1,
+      toolCallId: id,
+      ...(parentId !== undefined && { parentId }),
+      title: `Call ${id}`,
+      toolKind: 'other',
+      status: 'completed',
+      content: [],
+      locations: [],
+      canCancel: false,
+      ...more,
+    })
+    const question: Entry = {
+      kind: 'permission',
+      id: 'q',
+      turn: 1,
+      toolCallId: 'a2',
+      requestId: 'r',
+      title: 'May I dig?',
+      options: [{ optionId: 'yes', name: 'Allow once', kind: 'allow_once' }],
+    }
+    await show([
+      call('a', undefined, { title: 'Explore', toolKind: 'think' }),
+      call('b', undefined, { title: 'Review', toolKind: 'think' }),
+      call('a1', 'a'),
+      call('b1', 'b'),
+      call('a2', 'a'),
+      question,
+      call('plain'),
+    ])
+    await page.until(() => /May I dig\?/.test(text()) && /Call plain/.test(text()))
+    const rows = () => [...page.document.querySelectorAll<HTMLElement>('.row')]
+    const within = () => rows().filter(row => row.classList.contains('within'))
+    assert.deepEqual(
+      within().map(row => [
+        row.querySelector('.subagent-name')?.textContent,
+        /Call \w+$|May I dig/.exec(row.textContent!)?.[0],
+      ]),
+      [
+        ['Explore', 'Call a1'],
+        ['Review', 'Call b1'],
+        ['Explore', 'Call a2'],
+        [undefined, 'May I dig'],
+      ],
+    )
+    const buttons = page.document.querySelectorAll<HTMLElement>('.hide-work[aria-label="Hide Tool Calls"]')
+    assert.equal(buttons.length, 2)
+    buttons[0]!.click()
+    await page.until(() => !/Tool: Call a/.test(text()))
+    assert.match(text(), /Call b1.*May I dig\?.*Call plain/s)
+    page.document.querySelector<HTMLElement>('.hide-work[aria-label="Show Tool Calls"]')!.click()
+    await page.until(() => /Tool: Call a1/.test(text()) && /Tool: Call a2/.test(text()))
+  })
+
   it('labels its work where the author changes, with a link to its start', async () => {
     const digger: Entry = {
       ...scout,

@@ -18,7 +18,7 @@ interface Job {
   needs?: string | string[]
   permissions?: Record<string, string>
   environment?: string
-  strategy?: { matrix: { os?: string[] } }
+  strategy?: { matrix: { os?: string[]; include?: Array<Record<string, string>> } }
   steps: Step[]
 }
 interface Workflow {
@@ -99,17 +99,26 @@ describe('the release workflow', () => {
       check: [],
       build: [],
       attest: ['id-token', 'attestations'],
-      publish: [],
+      publish: ['id-token'],
       notes: ['contents'],
     })
   })
 
-  it('has secrets in the job with an environment alone, which runs none of our packages', () => {
+  it('has no secrets: both places know the workflow by its identity, in a job that runs none of our packages', () => {
     for (const [name, job] of Object.entries(jobs)) {
-      const hasSecrets = JSON.stringify(job).includes('secrets.')
-      assert.equal(hasSecrets, name === 'publish', name)
-      assert.equal(job.environment !== undefined, hasSecrets, name)
+      assert.doesNotMatch(JSON.stringify(job), /secrets\.|_PAT\b/, name)
+      assert.equal(job.environment !== undefined, name === 'publish', name)
     }
+    const { include } = jobs.publish!.strategy!.matrix
+    assert.deepEqual(
+      include?.map(({ publish }) =>
+        /bin\/(\w+) publish (--oidc|--trusted-publishing) /.exec(publish!)?.slice(1),
+      ),
+      [
+        ['vsce', '--oidc'],
+        ['ovsx', '--trusted-publishing'],
+      ],
+    )
     const installs = jobs.publish!.steps.filter(({ run }) => run?.includes('npm'))
     assert.deepEqual(
       installs.map(({ run }) => run),

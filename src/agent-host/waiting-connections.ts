@@ -5,7 +5,7 @@ import {
   MAX_HELD_BYTES,
   MAX_HELD_CONNECTIONS,
 } from '../common/limits.ts'
-import { hostPlatform } from '../common/platform.ts'
+import { canTakeOverPorts } from '../common/platform.ts'
 
 interface Waiting {
   /** received data: only reading shows when an agent has given up */
@@ -31,8 +31,7 @@ export class WaitingConnections {
 
   add(socket: Socket): void {
     socket.on('error', () => {})
-    // Windows doesn't let another program listen at a port with an open connection.
-    if (this.#waiting.size >= MAX_HELD_CONNECTIONS || hostPlatform === 'win32') {
+    if (this.#waiting.size >= MAX_HELD_CONNECTIONS || !canTakeOverPorts()) {
       socket.destroy()
       return
     }

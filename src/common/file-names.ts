@@ -19,8 +19,8 @@ export function decodeFileName(bytes: Buffer): string {
 }
 
 /** A path as the file system takes it. */
-export function onDisk(path: string): string | Buffer {
-  if (isText(path) || hostPlatform === 'win32') return path
+export function onDisk(path: string, platform: NodeJS.Platform = hostPlatform): string | Buffer {
+  if (isText(path) || platform === 'win32') return path
   const parts = path.split(/([\udc80-\udcff])/u)
   return Buffer.concat(
     parts.map((part, i) => (i % 2 === 1 ? Buffer.of(part.charCodeAt(0) - 0xdc00) : Buffer.from(part))),

@@ -9,6 +9,11 @@ export function hasFileModes(platform: NodeJS.Platform = hostPlatform): boolean 
   return platform !== 'win32'
 }
 
+/** A program can listen at a port while connections of the one before it are open. */
+export function canTakeOverPorts(platform: NodeJS.Platform = hostPlatform): boolean {
+  return platform !== 'win32'
+}
+
 /** The names of two files may not differ only in their case. Windows and Mac can be set up otherwise, which is rare. */
 export function foldsCase(platform: NodeJS.Platform = hostPlatform): boolean {
   return platform === 'win32' || platform === 'darwin'

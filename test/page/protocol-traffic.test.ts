@@ -83,6 +83,22 @@ describe('the protocol traffic', () => {
     const conversation = await ConversationPage.startSession(workbench, 'Honest')
     await conversation.runTurn('Hello')
     const search = frame.getByRole('combobox', { name: 'Search messages' })
+    const details = frame.getByRole('region', { name: 'Message' })
+    await rows(frame, /initialize response/)
+      .last()
+      .click()
+    await details.getByRole('heading', { name: 'initialize response' }).waitFor()
+    const size = workbench.page.viewportSize()!
+    await workbench.page.setViewportSize({ ...size, height: 300 })
+    await details.evaluate(element => element.scrollTo(0, element.scrollHeight))
+    assert.ok((await details.evaluate(element => element.scrollTop)) > 0)
+    await rows(frame, /session\/new response/)
+      .last()
+      .click()
+    await details.getByRole('heading', { name: 'session/new response' }).waitFor()
+    assert.equal(await details.evaluate(element => element.scrollTop), 0, 'It does not begin at its top')
+    await workbench.page.setViewportSize(size)
+
     await frame.getByLabel('Method').selectOption('session/prompt')
     await waitFor(
       'the request and its response',

@@ -1,6 +1,6 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
-import path, { dirname, isAbsolute, resolve } from 'node:path'
+import { dirname, isAbsolute, resolve } from 'node:path'
 import { delimiter as posixDelimiter } from 'node:path/posix'
 import { delimiter as windowsDelimiter } from 'node:path/win32'
 import * as l10n from '@vscode/l10n'
@@ -73,7 +73,11 @@ export async function spawnProcess(
 }
 
 /** Explains a failed spawn to the user, from the system's error. */
-export function explainSpawnError(error: NodeJS.ErrnoException, request: SpawnRequest): SpawnError {
+export function explainSpawnError(
+  error: NodeJS.ErrnoException,
+  request: SpawnRequest,
+  platform: NodeJS.Platform = hostPlatform,
+): SpawnError {
   const { command, cwd, env } = request
   const cause = error
   switch (error.code) {
@@ -94,15 +98,15 @@ export function explainSpawnError(error: NodeJS.ErrnoException, request: SpawnRe
     const message = l10n.t("{0} couldn't start: the working directory {1} doesn't exist.", command, cwd)
     return new SpawnError('folder-missing', message, { cause })
   }
-  const isPath = command.includes('/') || command.includes(path.sep)
-  if (isPath && existsSync(path.resolve(cwd, command))) {
+  const isPath = isCommandPath(command, platform)
+  if (isPath && existsSync(resolve(cwd, command))) {
     const message = l10n.t("{0} couldn't start: the program that runs it isn't installed.", command)
     return new SpawnError('interpreter-missing', message, { cause })
   }
   const searched = isPath
     ? []
-    : pathVariable(env, hostPlatform)
-        .split(path.delimiter)
+    : pathVariable(env, platform)
+        .split(pathDelimiter(platform))
         .filter(entry => entry !== '')
   return new SpawnError('command-missing', l10n.t("The command {0} doesn't exist.", command), {
     cause,
@@ -160,6 +164,11 @@ export function removeVariable(env: Environment, name: string, platform: NodeJS.
   for (const other of Object.keys(env)) if (other.toUpperCase() === wanted) delete env[other]
 }
 
+/** Whether a command is a path, and isn't searched for. */
+function isCommandPath(command: string, platform: NodeJS.Platform): boolean {
+  return command.includes('/') || (platform === 'win32' && command.includes('\\'))
+}
+
 export function pathDelimiter(platform: NodeJS.Platform): string {
   return platform === 'win32' ? windowsDelimiter : posixDelimiter
 }
@@ -191,7 +200,7 @@ interface CommandSearchOptions {
 export async function findCommand(command: string, options: CommandSearchOptions): Promise<CommandSearch> {
   const pathExt = environmentLookUp(options.env, 'PATHEXT', options.platform)
 
-  if (command.includes('/') || (options.platform === 'win32' && command.includes('\\'))) {
+  if (isCommandPath(command, options.platform)) {
     const absolute = resolve(options.cwd, command)
     const found = await which(absolute, { nothrow: true, pathExt })
     return found ? { path: found } : { searched: [dirname(absolute)] }

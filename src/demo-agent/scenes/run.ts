@@ -28,8 +28,12 @@ export async function run(turn: Turn, input: string): Promise<void> {
 
 /** Lists the folder, which works the same everywhere and changes nothing. */
 export function lookAround(turn: Turn): Promise<RunResult> {
-  const line = process.platform === 'win32' ? 'dir' : 'ls -la'
+  const line = listingLine()
   return runTool(turn, line, shellLine(line))
+}
+
+export function listingLine(platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32' ? 'dir' : 'ls -la'
 }
 
 export function afterRun(result: RunResult): string {
@@ -57,8 +61,8 @@ type RunResult = CommandResult | 'rejected' | 'failed'
 const KEEP = 64 * 1024
 
 /** Runs a command line of the user with the system's shell. */
-function shellLine(line: string): CommandLine {
-  if (process.platform === 'win32') return { command: 'cmd.exe', args: ['/d', '/s', '/c', line] }
+export function shellLine(line: string, platform: NodeJS.Platform = process.platform): CommandLine {
+  if (platform === 'win32') return { command: 'cmd.exe', args: ['/d', '/s', '/c', line] }
   return { command: '/bin/sh', args: ['-c', line] }
 }
 

@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
-import path from 'node:path'
 import { HostChannel } from '../../acp/transport/host/channel.ts'
-import { newSocketPath } from '../../acp/transport/host/endpoint.ts'
+import { newSocketPath, removeSocket } from '../../acp/transport/host/endpoint.ts'
 import { greetWindow, MAX_HANDSHAKE_BYTES } from '../../acp/transport/host/handshake.ts'
 import type { Disposable } from '../../common/disposable.ts'
-import { hostPlatform } from '../../common/platform.ts'
 import type { WindowSocket } from './bridged-server.ts'
 
 /** A socket at which bridges reach the window. Only this user can connect, and only programs with the socket's secret are served. */
@@ -38,6 +35,6 @@ export class BridgeSocket implements Disposable {
   dispose(): void {
     this.#server.close()
     for (const connection of this.#connections) connection.destroy()
-    if (hostPlatform !== 'win32') rmSync(path.dirname(this.address.socket), { recursive: true, force: true })
+    removeSocket(this.address.socket)
   }
 }

@@ -1,4 +1,5 @@
 import type { RefObject } from 'preact'
+import { useLayoutEffect } from 'preact/hooks'
 import type { FrameDetails } from '../../bridge/inspector.ts'
 import { t } from '../l10n.ts'
 import { IconButton } from '../ui/button.tsx'
@@ -19,6 +20,8 @@ export function Details({ details, frames, element, onClose }: DetailsProps) {
   const { row, json, isCut, violations } = details
   const { n, at, agent, duration, kind, pair, pending, sessionId } = row
   const title = frames.titleOf(sessionId)
+  // another message begins at its top, whatever was read of the one before
+  useLayoutEffect(() => element.current?.scrollTo(0, 0), [element, n])
   const facts = [
     agent,
     ...(title === undefined ? [] : [title]),

@@ -1,14 +1,16 @@
 /** What depends on the system, for all three of them. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { newSocketPath } from '../../../src/acp/transport/host/endpoint.ts'
+import { newSocketPath, removeSocket } from '../../../src/acp/transport/host/endpoint.ts'
 import { Checkout } from '../../../src/changes/detect/repository-files.ts'
 import { modeOf } from '../../../src/changes/model/file-state.ts'
-import { isWithin } from '../../../src/common/file-names.ts'
-import { foldsCase, hasFileModes } from '../../../src/common/platform.ts'
+import { decodeFileName, isWithin, onDisk } from '../../../src/common/file-names.ts'
+import { canTakeOverPorts, foldsCase, hasFileModes } from '../../../src/common/platform.ts'
+import { explainSpawnError } from '../../../src/common/processes/spawn-process.ts'
+import { listingLine, shellLine } from '../../../src/demo-agent/scenes/run.ts'
 import { unclearWord } from '../../../src/sessions/permission-rules/command-effects.ts'
 import { pathOnDisk } from '../../../src/workbench/path-on-disk.ts'
 
@@ -37,6 +39,56 @@ describe('on Windows, macOS and Linux', () => {
       ['C:\\Dir\\a', 'c:\\Dir\\a', 'c:\\Dir\\a'],
     )
     assert.equal(pathOnDisk({ fsPath: '\\\\server\\share\\a' }, 'win32'), '\\\\server\\share\\a')
+  })
+
+  it('a command that was not found is a path, or was searched for', () => {
+    const searched = (command: string, PATH: string) =>
+      onEach(platform => {
+        const request = { command, args: [], cwd: directory, env: { PATH } }
+        const error = Object.assign(new Error('spawn'), { code: 'ENOENT' })
+        const { kind, searched } = explainSpawnError(error, request, platform)
+        assert.equal(kind, 'command-missing')
+        return searched
+      })
+    const windows = 'C:\\bin;D:\\tools'
+    assert.deepEqual(searched('agent', windows), [
+      ['C:\\bin', 'D:\\tools'],
+      ['C', '\\bin;D', '\\tools'],
+      ['C', '\\bin;D', '\\tools'],
+    ])
+    assert.deepEqual(searched('agent', '/bin:/usr/bin'), [
+      ['/bin:/usr/bin'],
+      ['/bin', '/usr/bin'],
+      ['/bin', '/usr/bin'],
+    ])
+    assert.deepEqual(searched('tools\\agent.cmd', '/bin'), [[], ['/bin'], ['/bin']], 'elsewhere it is a name')
+    assert.deepEqual(searched('./agent', '/bin'), [[], [], []])
+  })
+
+  it('a name that is no text leads back to its bytes, which only Windows has not', () => {
+    const name = decodeFileName(Buffer.from([0x61, 0xff]))
+    const bytes = Buffer.from([0x61, 0xff])
+    assert.deepEqual(
+      onEach(platform => onDisk(name, platform)),
+      [name, bytes, bytes],
+    )
+    assert.deepEqual(
+      onEach(platform => onDisk('a', platform)),
+      ['a', 'a', 'a'],
+    )
+  })
+
+  it('a port passes from one program to the next with its connections', () => {
+    assert.deepEqual(onEach(canTakeOverPorts), [false, true, true])
+  })
+
+  it('the demo agent runs commands in the shell of the system', () => {
+    assert.deepEqual(onEach(listingLine), ['dir', 'ls -la', 'ls -la'])
+    const shell = { command: '/bin/sh', args: ['-c', 'a "b"'] }
+    assert.deepEqual(
+      onEach(platform => shellLine('a "b"', platform)),
+      [{ command: 'cmd.exe', args: ['/d', '/s', '/c', 'a "b"'] }, shell, shell],
+    )
   })
 
   it('a path is within a folder or not', () => {
@@ -71,6 +123,8 @@ describe('on Windows, macOS and Linux', () => {
       assert.ok(Buffer.byteLength(socket) < 104, socket)
     }
     assert.notEqual(mac, linux)
+    for (const socket of [pipe, mac, linux]) removeSocket(socket)
+    for (const socket of [mac, linux]) assert.ok(!existsSync(path.dirname(socket)), socket)
     // 103 bytes are the most on a Mac, where the temporary folder is deep
     const longest = path.join(
       directory,

@@ -188,6 +188,11 @@ export function journalsIn(folder: string): JournalFile[] {
 /** With its socket. Its journals are for the next host. */
 function removeEntry(file: string, { socket }: HostEntry): void {
   rmSync(file, { force: true })
+  removeSocket(socket)
+}
+
+/** Removes the folder of a socket; a pipe has none. */
+export function removeSocket(socket: string): void {
   const socketFolder = path.dirname(socket)
   if (path.basename(socketFolder).startsWith(SOCKET_FOLDER))
     rmSync(socketFolder, { recursive: true, force: true })

@@ -43,6 +43,7 @@ const cleared = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
 const toolCall = fc.record(
   {
     toolCallId: fc.constantFrom('t1', 't2', 't3'),
+    parentId: fc.constantFrom('t1', 't2', 't9'),
     title: cleared(words),
     name: cleared(words),
     kind: cleared(fc.constantFrom('read', 'edit', 'brew_tea')),

@@ -75,10 +75,10 @@ describe('conversation page: content', () => {
       toolCall('t', { toolKind: 'execute', content: [{ type: 'terminal', terminalId: 't1' }] }),
     )
     await press('.prose a.file-link')
-    assert.deepEqual(await last(), ['conversation/link', { href: 'src/x.ts:7:2' }])
+    assert.deepEqual(await last(), ['conversation/link', { href: 'src/x.ts:7:2', of: 'text' }])
     await press('.work .line')
     await press('.terminal a')
-    assert.deepEqual(await last(), ['conversation/link', { href: 'src/a.ts:3:4' }])
+    assert.deepEqual(await last(), ['conversation/link', { href: 'src/a.ts:3:4', of: 'text' }])
     await press('.terminal-frame .code-bar button:last-child')
     assert.deepEqual(await last(), ['conversation/copy', { text: 'one\nsrc/a.ts:3:4 failed\n' }])
   })
@@ -139,7 +139,7 @@ describe('conversation page: content', () => {
     const wraps = [found, raw].map(one => one!.querySelector('pre')!.classList.contains('wrap'))
     assert.deepEqual(wraps, [false, true], 'a single line wraps')
     found!.querySelector<HTMLElement>('a[data-path]')!.click()
-    assert.deepEqual(await last(), ['conversation/link', { href: 'src/a.ts:3:4' }])
+    assert.deepEqual(await last(), ['conversation/link', { href: 'src/a.ts:3:4', of: 'text' }])
   })
 
   it('requests the rest of expanded tool calls and of long diffs', async () => {

@@ -26,8 +26,8 @@ export interface Step {
 }
 
 /**
- * How much is run. quick: what needs plain Node only, for each commit · normal: everything that shows that the product works ·
- * all: in addition what takes hours, for each night
+ * How much is run. quick: what plain Node shows without other programs, for each commit · normal: everything that shows that the
+ * product works · all: in addition what takes hours, for each night
  */
 export type Tier = 'quick' | 'normal' | 'all'
 
@@ -97,7 +97,7 @@ const startsPrograms = new RegExp(
     ],
     ...['acp/hostile-', 'acp/start-', 'acp/transport/agent-process', 'app/.*(worktree|compare)'],
     ...['editor/(git|files/|terminals/|worktrees/)', 'history/full-disk', 'mcp/(bridge|check-server)'],
-    ...['repository/', 'sessions/(crash|change-detector|hosted-|permission-rules/)'],
+    ...['repository/', 'sessions/(crash|change-detector|hosted-|permission-rules/|runners/)'],
   ].join('|')})`,
 )
 
@@ -129,12 +129,14 @@ function stepsOf(lane: Lane, tier: Tier, env: NodeJS.ProcessEnv): Step[] {
     }
     case 'unit':
       return [
-        ...suites(
-          lane,
-          6,
-          files.filter(file => startsPrograms.test(file)),
-          { name: 'unit, programs', env },
-        ),
+        ...(tier === 'quick'
+          ? []
+          : suites(
+              lane,
+              6,
+              files.filter(file => startsPrograms.test(file)),
+              { name: 'unit, programs', env },
+            )),
         ...suites(
           lane,
           2,

@@ -27,6 +27,7 @@ import { deferred } from '../../../../src/common/async.ts'
 import { REMOTE_ALIVE_MS } from '../../../../src/common/limits.ts'
 import { silentLogger } from '../../../../src/common/logger.ts'
 import { acceptanceOf, frame } from '../../../../src/common/websocket.ts'
+import { selfSigned } from '../../../support/certificate.ts'
 import { agentContract } from '../../../support/contracts/agent.ts'
 import { LoopbackServer } from '../../../support/loopback-server.ts'
 import { scaledRuns } from '../../../support/property-tests.ts'
@@ -258,6 +259,23 @@ describe('an agent on a server', () => {
         assert.match(JSON.stringify(refused), /refused the connection/)
         const unknown = await failure(connect(`${transport}://unknown.invalid/acp`))
         assert.match(JSON.stringify(unknown), /unknown\.invalid wasn't found/)
+      })
+
+      it("tells nothing to a server whose certificate isn't trusted, unless any is accepted", async () => {
+        const server = await LoopbackServer.start(
+          (_request, response) => void response.end(),
+          selfSigned('agent'),
+        )
+        servers.push(server)
+        const url = `${server.origin.replace('http', transport)}/acp`
+        const headers = [{ name: 'Authorization', value: 'Bearer secret' }]
+        const found = await failure(connect(url, { remote: { headers } }))
+        assert.ok(found.kind === 'unreachable', JSON.stringify(found))
+        assert.match(found.message, /certificate isn't trusted/)
+        assert.deepEqual(server.requests, [])
+        const accepted = await failure(connect(url, { remote: { headers, acceptsAnyCertificate: true } }))
+        assert.doesNotMatch(JSON.stringify(accepted), /certificate/)
+        assert.equal(server.requests[0]?.headers.authorization, 'Bearer secret')
       })
 
       it("gives up a server that doesn't answer, without leaving a connection", async () => {

@@ -131,11 +131,14 @@ class WebSocketChannel implements RemoteChannel {
 
   /** A connection that was cut without a word looks open forever. */
   #look(): void {
-    // a paused socket isn't read, so its answer to a ping can't arrive
-    if (this.#socket.isPaused()) return
-    if (!this.#isAlive) this.#socket.destroy(timedOut())
-    this.#isAlive = false
-    this.#connection.ping()
+    // after a sleep of the computer, the time is over before what has arrived is read
+    setImmediate(() => {
+      // a paused socket isn't read, so its answer to a ping can't arrive
+      if (this.#socket.isPaused() || this.#socket.destroyed) return
+      if (!this.#isAlive) this.#socket.destroy(timedOut())
+      this.#isAlive = false
+      this.#connection.ping()
+    })
   }
 }
 

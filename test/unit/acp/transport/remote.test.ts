@@ -511,6 +511,38 @@ describe('an agent on a server', () => {
     mock.timers.reset()
   })
 
+  it('goes on over a WebSocket whose answer is there, but not read, when this computer wakes up', async () => {
+    mock.timers.enable({ apis: ['setInterval'] })
+    const silent = await silentServer(true)
+    servers.push(silent)
+    const address = {
+      url: `ws://127.0.0.1:${silent.port}`,
+      headers: [],
+      sharesFiles: false,
+      acceptsAnyCertificate: false,
+    }
+    const channel = await openWebSocket(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
+    let isOver = false
+    void channel.ended.finally(() => {
+      isOver = true
+    })
+    channel.stdout.resume()
+    mock.timers.tick(REMOTE_ALIVE_MS)
+    await new Promise(setImmediate)
+    // from a timer, since nothing is read before the timers that are due have run
+    await new Promise<void>(resolve =>
+      setTimeout(() => {
+        silent.last!.write(frame(10, Buffer.alloc(0)))
+        mock.timers.tick(REMOTE_ALIVE_MS)
+        resolve()
+      }),
+    )
+    mock.timers.reset()
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
+    assert.equal(isOver, false)
+    await channel.close()
+  })
+
   for (const [what, bytes, reason] of [
     ['compressed', Buffer.from([0xc1, 1, 65]), /doesn't follow the WebSocket protocol \(code 1002\)/],
     ['not UTF-8', frame(1, Buffer.from([0xff])), /doesn't follow the WebSocket protocol \(code 1007\)/],

@@ -276,6 +276,8 @@ export const ContextKey = {
   reviewDone: 'parley.reviewDone',
   /** The user decided about changes in this window, and hasn't undone it. */
   canUndoDecision: 'parley.canUndoDecision',
+  /** What would be undone is about changes, and the user has edited no text since. */
+  decidedLast: 'parley.decidedLast',
   /** The URIs of plans that can be accepted, accepted with a cleared context, and rejected with comments. */
   plansToAccept: 'parley.plansToAccept',
   plansToAcceptCleared: 'parley.plansToAcceptCleared',

@@ -2,11 +2,11 @@ import type { ContributedCommand } from '../app/ids.ts'
 import type { CommandContribution } from './contribution.ts'
 
 /**
- * The keys of a review, wherever the focus is in it, also on nothing: files that were scrolled away lose it. VS Code knows before the
- * extension that the user types.
+ * The keys of a review, wherever the focus is in it, also on nothing: files that were scrolled away lose it; but not in another editor
+ * within it. VS Code knows before the extension that the user types, or went to another kind of editor.
  */
 const IN_REVIEW =
-  'parley.reviewKeys && !activeEditorIsDirty && !sideBarFocus && !auxiliaryBarFocus && !panelFocus && !inQuickOpen && !commentEditorFocused && (editorTextFocus || !inputFocus)'
+  'parley.reviewKeys && activeEditor =~ /diffeditor$/i && !activeEditorIsDirty && !inlineChatFocused && !inBreakpointWidget && !inReferenceSearchEditor && !sideBarFocus && !auxiliaryBarFocus && !panelFocus && !inQuickOpen && !commentEditorFocused && (editorTextFocus || !inputFocus)'
 
 /**
  * Commands with their titles, keys and places in menus. What each does is in `app/app-commands.ts` and
@@ -863,7 +863,7 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
     palette: 'parley.canUndoDecision',
     keys: [
       { key: "ctrl+' z", when: 'parley.canUndoDecision' },
-      { key: 'ctrl+z', when: `parley.canUndoDecision && ${IN_REVIEW}` },
+      { key: 'ctrl+z', when: `parley.decidedLast && ${IN_REVIEW}` },
     ],
     menus: { 'view/title': { group: '1_undo@1', when: 'view == parley.review && parley.canUndoDecision' } },
   },

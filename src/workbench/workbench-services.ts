@@ -42,7 +42,7 @@ export function createWorkbenchServices(
     next: CommandId.nextChange,
   }
   const cursor = own.add(new ReviewCursor(changes, changeEditors))
-  const reviewKeys = own.add(new ReviewKeys(changeEditors))
+  const reviewKeys = own.add(new ReviewKeys(changeEditors, decisions))
   own.add(
     decisions.onDidReturn(position => {
       reviewKeys.resume()

@@ -267,6 +267,13 @@ describe("reviewing agents' changes in the editor", () => {
       await keyboard.press('Control+s')
       await waitFor('the typed character saved', () => last().includes('Hermes2!'))
       await workbench.page.locator('.tab.active.dirty').waitFor({ state: 'detached' })
+      // text that was edited after a decision is undone first, also if it's saved
+      await keyboard.press('Control+z')
+      await entry(names[2]!).locator('.view-line', { hasText: 'Hermes2!' }).waitFor({ state: 'detached' })
+      await counted('9 of 10 decided')
+      await keyboard.type('!')
+      await keyboard.press('Control+s')
+      await workbench.page.locator('.tab.active.dirty').waitFor({ state: 'detached' })
       // VS Code knows a moment later that the text isn't edited anymore
       await waitFor('the last change kept', async () => {
         await keyboard.press('Control+y')

@@ -34,6 +34,8 @@ export class Decisions extends Owner {
   readonly #decisions: Decision[] = []
   /** reverts that couldn't be undone yet, such as of a file with unsaved changes in the same lines: to be tried after all others */
   readonly #failed: Decision[] = []
+  /** those about changes since the user last edited text: in a review, the key that undoes text undoes them */
+  readonly #sinceEdit = new Set<Decision>()
   /** the stored reverts that `#decisions` had, or that the user has tried to undo */
   readonly #known = new Set<string>()
   readonly #stored: StoredReverts | undefined
@@ -64,7 +66,7 @@ export class Decisions extends Owner {
       : paths.length === 1
         ? l10n.t('Kept the changes in {0}.', name)
         : l10n.t('Kept the changes in {0} files.', paths.length)
-    this.tell(text, async () => {
+    const undoKeep = async () => {
       const unrestored = await undo()
       if (unrestored.length > 0) {
         const names = namesOf(this.#workbench, unrestored, this.#sessions)
@@ -72,14 +74,27 @@ export class Decisions extends Owner {
         void this.#workbench.dialogs.warn(text)
       }
       await after?.()
-    })
+    }
+    this.#tell(text, { undo: undoKeep }, true)
   }
 
-  /** Shows a decision in the status bar, and offers to undo it. `revert`: the id under which it's stored. */
+  /** Shows a decision in the status bar, and offers to undo it. `revert`: the id under which it's stored if it's one about changes. */
   tell(text: string, undo: Undo, revert?: string): void {
     if (revert !== undefined) this.#known.add(revert)
-    this.#decisions.push({ undo, ...(revert !== undefined && { revert }) })
-    if (this.#decisions.length > MAX_DECISIONS) this.#decisions.shift()
+    this.#tell(text, { undo, ...(revert !== undefined && { revert }) }, revert !== undefined)
+  }
+
+  /** The user edited text in an editor, and then expects that the key that undoes text does that. */
+  textEdited(): void {
+    if (this.#sinceEdit.size === 0) return
+    this.#sinceEdit.clear()
+    this.#setContext()
+  }
+
+  #tell(text: string, decision: Decision, isAboutChanges: boolean): void {
+    this.#decisions.push(decision)
+    if (isAboutChanges) this.#sinceEdit.add(decision)
+    if (this.#decisions.length > MAX_DECISIONS) this.#sinceEdit.delete(this.#decisions.shift()!)
     this.#setContext()
     this.#shown?.dispose()
     const action = { label: l10n.t('Undo'), command: CommandId.undoDecision }
@@ -90,13 +105,14 @@ export class Decisions extends Owner {
    * Undoes the latest decision. Resolves to false if there is none. `restore`: undoes a stored revert from before the window was reloaded.
    */
   async undo(restore: (revert: string) => Promise<void>): Promise<boolean> {
-    const decision = this.#decisions.findLast(one => this.#canUndo(one)) ?? this.#storedDecision(restore)
+    const decision = this.#latest() ?? this.#storedDecision(restore)
     const last = decision ?? this.#failed.find(one => this.#canUndo(one))
     if (!last) return false
     for (const of of [this.#decisions, this.#failed]) {
       const at = of.indexOf(last)
       if (at >= 0) of.splice(at, 1)
     }
+    this.#sinceEdit.delete(last)
     if (last.revert !== undefined) this.#known.add(last.revert)
     this.#shown?.dispose()
     this.#setContext()
@@ -107,6 +123,10 @@ export class Decisions extends Owner {
       this.#setContext()
     }
     return true
+  }
+
+  #latest(): Decision | undefined {
+    return this.#decisions.findLast(one => this.#canUndo(one))
   }
 
   #storedDecision(restore: (revert: string) => Promise<void>): Decision | undefined {
@@ -143,5 +163,8 @@ export class Decisions extends Owner {
       [...this.#decisions, ...this.#failed].some(one => this.#canUndo(one)) ||
       this.#latestStored() !== undefined
     void this.#workbench.setContext(ContextKey.canUndoDecision, canUndo)
+    const latest = this.#latest()
+    const decidedLast = latest !== undefined && this.#sinceEdit.has(latest)
+    void this.#workbench.setContext(ContextKey.decidedLast, decidedLast)
   }
 }

@@ -66,6 +66,11 @@ export class EditorDecisions extends Owner {
     this.#all = options.changes.scope({})
   }
 
+  /** The user edited text in an editor. */
+  textEdited(): void {
+    this.#options.decisions.textEdited()
+  }
+
   /** Reads files from disk again. */
   async refresh(paths: readonly string[]): Promise<void> {
     await this.#all.refresh(paths)

@@ -1,11 +1,13 @@
 import * as vscode from 'vscode'
+import type { EditorDecisions } from '../../app/changes/editor-decisions.ts'
 import { ContextKey } from '../../app/ids.ts'
 import { Owner } from '../../common/disposable.ts'
 import type { ChangeEditors } from './change-editors.ts'
 
 /**
  * Whether single keys decide about agents' changes: in a review, or the diff of a file, until the user edits its text, which has these
- * keys then. They decide again once the user has saved the text, decided otherwise, or gone to another change or tab.
+ * keys then. They decide again once the user has saved the text, decided otherwise, or gone to another change or tab. But a decision is
+ * undone by the key for text only if the user has edited no text since.
  */
 export class ReviewKeys extends Owner {
   readonly #editors: Pick<ChangeEditors, 'shown'>
@@ -15,13 +17,17 @@ export class ReviewKeys extends Owner {
   #saving: vscode.TextDocument | undefined
   #areOn = false
 
-  constructor(editors: Pick<ChangeEditors, 'shown' | 'onDidChangeReviews'>) {
+  constructor(
+    editors: Pick<ChangeEditors, 'shown' | 'onDidChangeReviews'>,
+    decisions: Pick<EditorDecisions, 'textEdited'>,
+  ) {
     super()
     this.#editors = editors
     this.register(
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         // not what an agent writes on disk, nor in another file
         if (document !== vscode.window.activeTextEditor?.document || !document.isDirty) return
+        decisions.textEdited()
         this.#edited = activeTab()
         this.#update()
       }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Decisions } from '../../../src/app/changes/decisions.ts'
-import { CommandId } from '../../../src/app/ids.ts'
+import { CommandId, ContextKey } from '../../../src/app/ids.ts'
 import type { Workbench } from '../../../src/app/workbench.ts'
 import type { ChangeScope, ChangeSelection } from '../../../src/changes/session-changes.ts'
 import type { OpenSession } from '../../../src/sessions/open-session.ts'
@@ -52,5 +52,42 @@ describe('Decisions about changes', () => {
     assert.equal(await undo(), true)
     assert.equal(await undo(), false)
     assert.deepEqual([shown, undone], [[], ['/w/b.ts', '/w/c.ts', '/w/a.ts']])
+  })
+
+  it('are undone by the key that undoes text unless text was edited, a prompt was removed or the window reloaded since', async () => {
+    const context = new Map<string, unknown>()
+    const workbench = {
+      dialogs: { showStatus: () => ({ dispose: () => {} }) },
+      folders: [],
+      setContext: async (key: string, value: unknown) => void context.set(key, value),
+    } as unknown as Workbench
+    const stored = {
+      progress: { reverts: ['r1'], onDidChange: () => ({ dispose: () => {} }) },
+      review: { undone: [{ id: 'r1' }] },
+    } as unknown as ConstructorParameters<typeof Decisions>[2]
+    const decisions = new Decisions(workbench, { list: () => [] }, stored)
+    const keep = (path: string) => {
+      const changes = { keep: () => ({ paths: [path], undo: async () => [] }) }
+      decisions.keep(changes as unknown as ChangeScope)
+    }
+    const undo = () => decisions.undo(async () => {})
+    const can = () => [context.get(ContextKey.canUndoDecision), context.get(ContextKey.decidedLast)]
+    keep('/w/a.ts')
+    keep('/w/b.ts')
+    assert.deepEqual(can(), [true, true])
+    await undo()
+    assert.deepEqual(can(), [true, true])
+    decisions.textEdited()
+    assert.deepEqual(can(), [true, false])
+    keep('/w/b.ts')
+    assert.deepEqual(can(), [true, true])
+    decisions.tell('Prompt removed from the queue.', async () => {})
+    assert.deepEqual(can(), [true, false])
+    await undo()
+    assert.deepEqual(can(), [true, true])
+    await undo()
+    assert.deepEqual(can(), [true, false])
+    await undo()
+    assert.deepEqual(can(), [true, false])
   })
 })

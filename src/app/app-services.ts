@@ -1,6 +1,5 @@
 import { DisposableStore } from '../common/disposable.ts'
 import { ConversationSurfaces } from './conversation/conversation-surface.ts'
-import { ContextKey } from './ids.ts'
 import type { Platform, ProcessPlatform } from './platform.ts'
 import { createProcessScope, type ProcessScope } from './process-scope.ts'
 import { createSessionWindow } from './session-window.ts'
@@ -40,6 +39,5 @@ export function processPlatform(platform: Platform): ProcessPlatform {
     setting: name => settingOf(workbench, name),
     onDidChangeSetting: workbench.settings.onDidChange,
     warn: workbench.dialogs.warn,
-    confirm: () => workbench.setContext(ContextKey.windowIsOpen, true),
   }
 }

@@ -79,8 +79,6 @@ export interface ProcessPlatform extends Pick<Platform, 'fileInExtension' | 'log
   onDidChangeSetting(name: SharedSetting, listener: () => void): Disposable
   /** Tells the user something, in whichever window. Resolves to the chosen button. */
   warn(text: string, ...buttons: string[]): Promise<string | undefined>
-  /** Resolves when the window answers, which it doesn't once it's closed. */
-  confirm(): Promise<unknown>
 }
 
 /** The log of each agent. */

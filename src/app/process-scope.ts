@@ -14,7 +14,7 @@ export function createProcessScope(platform: ProcessPlatform, own: DisposableSto
   const script = platform.fileInExtension('dist', 'process-guard.cjs')
   const guard = own.add(createProcessGuard({ script, log }))
   const stores = createStorageServices(platform, own)
-  const machine = createMachineAgents(platform, guard, stores.windowRows, own)
+  const machine = createMachineAgents(platform, guard, stores.processRow, own)
   const openSessions = own.add(new OpenSessions(new HeldSessions(stores.leases), log))
   return { ...stores, ...machine, guard, log, openSessions, secrets }
 }

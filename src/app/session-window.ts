@@ -19,6 +19,7 @@ import {
 import { limitSettings } from './commands/limit-command.ts'
 import { composerServices } from './conversation/conversation-services.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
+import { ContextKey } from './ids.ts'
 import type { Platform } from './platform.ts'
 import type { ProcessScope } from './process-scope.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
@@ -40,14 +41,15 @@ export function createSessionWindow(
   own: DisposableStore,
 ) {
   const { workbench, storage, log, secrets } = platform
-  const { conversations } = process
+  const { conversations, processRow } = process
+  const windowRow = own.add(processRow.another(() => workbench.setContext(ContextKey.windowIsOpen, true)))
   const settings = windowSettings(workbench)
   const trust = windowTrust(workbench)
   const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders, () =>
     accountFolders(settings),
   )
   const agentServices = createAgentServices({ platform, process, settings, trust, protectedFiles, own })
-  const composer = composerServices(storage, conversations, own)
+  const composer = composerServices(storage, conversations.database, windowRow, own)
   /** resolves when this window has taken over the turns of an earlier one */
   const agentsBack = deferred()
   const changes = createChangeServices(platform, protectedFiles, own, agentsBack.promise, process)
@@ -71,7 +73,7 @@ export function createSessionWindow(
     ...composer,
     settings,
     ...changes,
-    ...{ agentsBack, editorTools, views },
+    ...{ agentsBack, editorTools, views, windowRow },
     workspace: platform.workspaceIdentity,
     /** The content of what prompts refer to. */
     sources: workbench.context.sources,

@@ -43,12 +43,13 @@ export function createWindowScope(
   const worktrees = own.add(new WindowWorktrees({ workbench, changes: [indicators.onDidChange] }))
   const windows = own.add(
     new WindowSessions({
-      windows: served.windowRows,
+      windows: served.windowRow,
       workspace: platform.workspaceIdentity,
       ...{ manager, indicators },
       starting: () => comparisons.starting(),
       used: () => [...workbench.folders.map(folder => folder.path), ...documents.unsaved()],
       onDidChangeUsed: documents.onDidChangeUnsaved,
+      shows: open => surfaces.showing(open) !== undefined,
       show: open => void surfaces.reveal(open),
       redact: text => secrets.redact(text),
     }),
@@ -57,7 +58,7 @@ export function createWindowScope(
     new LineComments({
       ...{ drafts, surfaces, tracker },
       threads: workbench.comments,
-      sessions: manager,
+      sessions: openSessions,
       store: served.views,
       folders: () => workbench.folders,
       onAdd: agentName =>
@@ -68,7 +69,7 @@ export function createWindowScope(
         ),
     }),
   )
-  const plans = own.add(new PlanDocuments({ sessions: manager, surfaces, comments, dialogs }))
+  const plans = own.add(new PlanDocuments({ sessions: openSessions, surfaces, comments, dialogs }))
   const shown = { ...served, workbench, surfaces, pageFocus, indicators, worktrees, windows, documents }
   const listed = createHistoryServices(shown, own)
   const { onDidShow: onDidShowHistory } = listed.historyView

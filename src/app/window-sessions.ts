@@ -64,7 +64,7 @@ interface WindowSessionsOptions {
   windows: Pick<Windows, 'publish' | 'others' | 'hasNews' | 'request' | 'takeRequest'>
   /** The URI of this window's workspace; empty for none. */
   workspace: string
-  manager: Pick<SessionManager, 'list' | 'find' | 'onDidChange'>
+  manager: Pick<SessionManager, 'list' | 'find' | 'opened' | 'onDidChange'>
   indicators: SessionIndicators
   /** The directories in which this window is starting sessions. */
   starting: () => string[]
@@ -72,6 +72,8 @@ interface WindowSessionsOptions {
   used: () => string[]
   /** The set of used folders may have changed. Another window must learn of a change before it removes a folder. */
   onDidChangeUsed: Event<void>
+  /** Whether a view of this window has the session. */
+  shows: (open: OpenSession) => boolean
   /** Shows a session of this window when another window requests it. */
   show: (open: OpenSession) => void
   redact: (text: string) => string
@@ -127,9 +129,11 @@ export class WindowSessions extends Owner {
     return this.#used
   }
 
-  /** A session of another window; `undefined` if this window has it open. */
+  /** A session of another window; `undefined` if this window opened or shows it. */
   find(agentId: string, sessionId: string): OtherSession | undefined {
-    if (this.#options.manager.find(agentId, sessionId)) return undefined
+    const { manager, shows } = this.#options
+    const open = manager.find(agentId, sessionId)
+    if (open && (manager.opened(open) || shows(open))) return undefined
     return this.#others.find(other => other.agentId === agentId && other.sessionId === sessionId)
   }
 

@@ -16,7 +16,7 @@ import { Windows, type WindowsOptions } from './windows.ts'
 /** How often the limits are checked while conversations grow, in milliseconds. */
 const TRIM_EVERY_MS = 60_000
 
-export interface ConversationStorageOptions extends TranscriptDatabaseOptions, WindowsOptions {
+export interface ConversationStorageOptions extends TranscriptDatabaseOptions, Pick<WindowsOptions, 'clock'> {
   /** The secrets to redact. */
   secrets?: SecretRegistry
   /** Maximum total size of all conversations in bytes; beyond it, the oldest are deleted. 0: no limit. */
@@ -37,6 +37,7 @@ export interface ConversationStorageOptions extends TranscriptDatabaseOptions, W
 export class ConversationStorage extends Owner {
   readonly transcripts: Transcripts
   readonly leases: Leases
+  /** the row of this process; each of its windows has another */
   readonly windows: Windows
   readonly clock: StoredClock
   readonly database: TranscriptDatabase

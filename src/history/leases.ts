@@ -11,7 +11,7 @@ type Row = Record<string, unknown>
 const OF = 'WHERE agent_id = ? AND session_id = ?'
 
 /**
- * Tracks which window on this machine has which session. A session belongs to one window at a time, through a lease in the
+ * Tracks which process on this machine has which session for its windows. A session belongs to one at a time, through a lease in the
  * database; any window may take over the lease of a window that is gone. What is called in a transaction may throw SQLite's
  * errors; everything else reports them.
  */
@@ -36,7 +36,7 @@ export class Leases implements Disposable {
     this.#windows = windows
   }
 
-  /** the id of this window */
+  /** the id of this process's row */
   get owner(): string {
     return this.#windows.own
   }

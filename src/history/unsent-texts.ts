@@ -313,7 +313,7 @@ const SEEN_AFTER_MS = 86_400_000
 /** The texts that no window has. May throw SQLite's errors. */
 export function abandonedTexts(
   database: TranscriptDatabase,
-  windows: Pick<Windows, 'own' | 'isListed'>,
+  windows: Pick<Windows, 'isHere' | 'isListed'>,
   { ageOf, now }: { ageOf: (time: number) => number; now: number },
 ): AbandonedText[] {
   const abandoned: AbandonedText[] = []
@@ -321,7 +321,7 @@ export function abandonedTexts(
     'SELECT id, owner, conversation, at FROM unsent',
   )) {
     const text = { id: String(id), owner: String(owner), at: Number(at) }
-    if (text.owner !== windows.own && isGone(text.owner, windows))
+    if (!windows.isHere(text.owner) && isGone(text.owner, windows))
       abandoned.push({ ...text, conversation: idOfStored(String(conversation)) })
     else if (ageOf(text.at) > SEEN_AFTER_MS)
       database.run('UPDATE unsent SET at = ? WHERE id = ? AND owner = ?', now, text.id, text.owner)

@@ -30,7 +30,8 @@ export interface WindowsOptions {
 
 /**
  * The windows on this machine: each renews its row regularly. A window that crashed, or hangs for long, counts as closed. Its row is
- * removed with its leases. Functions that are called in a transaction may throw SQLite's errors; the others report them.
+ * removed with its leases. A process has a row of its own for its leases, since its windows share its open sessions. Functions that are
+ * called in a transaction may throw SQLite's errors; the others report them.
  */
 export class Windows implements Disposable {
   /** the id of this window, new at each start */
@@ -51,12 +52,31 @@ export class Windows implements Disposable {
   #answered: number
   #state: string | null = null
   #version = ''
+  /** the windows of this process by id: the database doesn't tell one what another writes, as they share a connection */
+  readonly #here: Map<string, Windows>
+  /** another window of this process has written something for this one */
+  #isTold = false
 
-  constructor(database: TranscriptDatabase, options: WindowsOptions = {}) {
+  constructor(
+    database: TranscriptDatabase,
+    options: WindowsOptions = {},
+    here: Map<string, Windows> = new Map(),
+  ) {
     this.#database = database
+    this.#here = here.set(this.own, this)
     this.#clock = options.clock ?? machineClock
     this.#confirm = options.confirm ?? (async () => {})
     this.#answered = this.#clock()
+  }
+
+  /** Another window of this process, with its own row. `confirm`: see {@link WindowsOptions}. */
+  another(confirm?: WindowsOptions['confirm']): Windows {
+    return new Windows(this.#database, { clock: this.#clock, confirm }, this.#here)
+  }
+
+  /** Whether a window is in this process. */
+  isHere(id: string): boolean {
+    return this.#here.has(id)
   }
 
   /** Registers this window until it's disposed. Other windows see it after a few seconds: a start doesn't wait for the database. */
@@ -112,6 +132,7 @@ export class Windows implements Disposable {
   publish(state: string): void {
     this.#state = state
     this.renew()
+    this.#tell()
   }
 
   /** The published states of the other open windows, by id; `undefined` if they can't be read now. */
@@ -128,13 +149,16 @@ export class Windows implements Disposable {
   hasNews(): boolean {
     const before = this.#version
     this.#version = this.#fresh(() => this.#database.foreignVersion) ?? before
-    return this.#version !== before
+    const isTold = this.#isTold
+    this.#isTold = false
+    return isTold || this.#version !== before
   }
 
   /** Sends another window a request, which replaces an earlier unread one. */
   request(id: string, request: string): void {
     const ask = () => this.#database.run('UPDATE windows SET request = ? WHERE id = ?', request, id)
     this.#database.attempt(ask, undefined)
+    this.#tell()
   }
 
   /** Returns another window's request, once. */
@@ -151,6 +175,13 @@ export class Windows implements Disposable {
   dispose(): void {
     clearInterval(this.#timer)
     if (this.#database.isOpen) this.#database.attempt(() => this.#remove(this.own), undefined)
+    this.#here.delete(this.own)
+    this.#tell()
+  }
+
+  /** Something was written that the other windows of this process may read. */
+  #tell(): void {
+    for (const other of this.#here.values()) if (other !== this) other.#isTold = true
   }
 
   /** Doesn't do the work if the disk can't be written: what can be read then is old. */

@@ -20,14 +20,14 @@ export const MiB = 1024 * 1024
 export function createMachineAgents(
   platform: ProcessPlatform,
   guard: ProcessGuard,
-  windowRows: Windows,
+  processRow: Windows,
   own: DisposableStore,
 ) {
   const { fileInExtension, log, network, secrets, setting } = platform
   const directory = platform.storage.globalFolder
   const fetch = fetchAsSet(network)
   const environment = own.add(new LaunchEnvironmentSource({ log }))
-  const installed = own.add(new InstalledAgents(path.join(directory, 'agents'), windowRows, log))
+  const installed = own.add(new InstalledAgents(path.join(directory, 'agents'), processRow, log))
   const url = () => setting('agentRegistry').trim() || undefined
   const bundled = async () =>
     url() === OFFICIAL_REGISTRY

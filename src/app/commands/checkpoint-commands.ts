@@ -21,6 +21,7 @@ import { startsTurn } from '../../conversation/user-prompts.ts'
 import { compareFolders, isOnShare } from '../../editor/folder-comparison.ts'
 import { agentBefore } from '../../sessions/continuation.ts'
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
+import type { OpenSessions } from '../../sessions/open-sessions.ts'
 import type { AgentDirectory } from '../../sessions/ports.ts'
 import { promptBefore } from '../../sessions/prompts.ts'
 import type { ForkPoint } from '../../sessions/session-starter.ts'
@@ -38,6 +39,7 @@ import type { PickItem, RestorePreview, Workbench } from '../workbench.ts'
 import { type EntryTarget, targetOf } from './entry-commands.ts'
 
 interface BranchServices extends UndoServices {
+  sessions: UndoServices['sessions'] & Pick<OpenSessions, 'withKey'>
   editChoice: EditChoice
   agents: Pick<AgentDirectory, 'list' | 'get'>
   workbench: UndoServices['workbench'] & Pick<Workbench, 'language'>
@@ -417,7 +419,7 @@ async function undoRestore({ surface, open, entry }: EntryTarget, services: Bran
   } else session.withdrawRewind(notice.id, l10n.t('The restore was undone'))
   const original = forgotten && services.branches.originOf(open.key)
   const prompt = promptOfTurn(
-    (original && services.sessions.list().find(one => one.key === original)?.session.state) || session.state,
+    (original && services.sessions.withKey(original)?.session.state) || session.state,
     from,
   )
   // a prompt that was sent since isn't in the input anymore
@@ -694,7 +696,7 @@ async function showBranches(
   const keys = [...new Set(found.flatMap(({ from, to }) => [to, from]))].filter(key => key !== open.key)
   const items = keys.map(key => {
     const { agentId, sessionId } = sessionOfKey(key)
-    const one = sessions.list().find(other => other.key === key)
+    const one = sessions.withKey(key)
     const title = (one && titleOf(one.session)) ?? recordedTitle(agentId, sessionId)
     const asOrigin = found.find(({ from }) => from === key)
     const parted = asOrigin ?? found.find(({ to }) => to === key)

@@ -3,6 +3,7 @@ import type { Disposable } from '../../common/disposable.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 import type { ConversationStorage } from '../../history/conversation-storage.ts'
 import { StoredUnsentTexts } from '../../history/unsent-texts.ts'
+import type { Windows } from '../../history/windows.ts'
 import { NEW_KEY } from '../../sessions/displayed-session.ts'
 import { DraftStore } from '../storage/draft-store.ts'
 import { OptionMemory } from '../storage/option-memory.ts'
@@ -66,7 +67,8 @@ interface Own {
 /** Services that the composers of all conversations share. */
 export function composerServices(
   storage: WindowStorage,
-  { database, windows }: Pick<ConversationStorage, 'database' | 'windows'>,
+  database: ConversationStorage['database'],
+  windows: Windows,
   own: Own,
 ) {
   const texts = new StoredUnsentTexts({ database, windows, workspace: workspaceName(storage) })

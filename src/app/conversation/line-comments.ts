@@ -10,6 +10,7 @@ import { type Attachment, type LineCommentRef, MAX_COMMENT_LENGTH } from '../../
 import { findLines } from '../../editor/comment-lines.ts'
 import { pathOfUri } from '../../editor/mentions/prompt-content.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
+import type { OpenSessions } from '../../sessions/open-sessions.ts'
 import { nameInFolders } from '../changes/file-names.ts'
 import type { DraftStore } from '../storage/draft-store.ts'
 import { HAS_COMMENTS } from '../storage/stores.ts'
@@ -47,7 +48,7 @@ interface LineCommentsOptions {
   drafts: DraftStore
   threads: CommentThreads
   surfaces: ConversationSurfaces
-  sessions: { list(): readonly OpenSession[] }
+  sessions: Pick<OpenSessions, 'withKey'>
   tracker: ChangeTracker
   store: KeyValueStore
   /** of the workspace */
@@ -270,7 +271,7 @@ export class LineComments extends Owner {
   }
 
   #open(key: string): OpenSession | undefined {
-    return this.#options.sessions.list().find(open => open.key === key)
+    return this.#options.sessions.withKey(key)
   }
 
   #agentOf(key: string): { agentName?: string } {

@@ -12,6 +12,7 @@ import { chosenOption, outcomeText } from '../../conversation/requests/permissio
 import type { PermissionEntry, ToolCallEntry } from '../../conversation/state.ts'
 import { entryAt, positionsOf, type ReducerState } from '../../conversation/step.ts'
 import type { OpenSession } from '../../sessions/open-session.ts'
+import type { OpenSessions } from '../../sessions/open-sessions.ts'
 import type { Dialogs } from '../workbench.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
 import type { LineComments } from './line-comments.ts'
@@ -30,7 +31,7 @@ export interface ShownPlan {
 }
 
 interface PlanDocumentsOptions {
-  sessions: { list(): readonly OpenSession[]; onDidChange: Event<unknown> }
+  sessions: Pick<OpenSessions, 'withKey' | 'onDidChange'>
   surfaces: ConversationSurfaces
   comments: Pick<LineComments, 'inDraft' | 'leaveDraft'>
   dialogs: Pick<Dialogs, 'confirm' | 'showStatus'>
@@ -152,7 +153,7 @@ export class PlanDocuments extends Owner {
 
   #find(uri: string): { open?: OpenSession; place?: PlanPlace } {
     const place = planPlace(uri)
-    const open = place && this.#options.sessions.list().find(({ key }) => key === place.key)
+    const open = place && this.#options.sessions.withKey(place.key)
     return { ...(open && { open }), ...(place && { place }) }
   }
 }

@@ -77,7 +77,6 @@ export function createStorageServices(platform: ProcessPlatform, own: Disposable
       maxBytes,
       maxAgeMs: () => setting('history.maximumAge') * DAY_MS,
       pinned: () => records.pinned(),
-      confirm: platform.confirm,
     }),
   )
   const { transcripts, leases, windows, clock } = conversations
@@ -108,7 +107,7 @@ export function createStorageServices(platform: ProcessPlatform, own: Disposable
     records,
     transcripts,
     leases,
-    windowRows: windows,
+    processRow: windows,
     conversations,
     clock,
     /** Size of all saved conversations in bytes, and its limit; 0 for no limit. */

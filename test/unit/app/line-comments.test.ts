@@ -53,7 +53,7 @@ describe('a comment on lines', () => {
         reveal: async () => {},
       },
       surfaces: { active: surface, withKey: (one: string) => (one === key ? surface : undefined) } as never,
-      sessions: { list: () => [] },
+      sessions: { withKey: () => undefined },
       tracker: { files: { onDidChange: () => ({ dispose() {} }) } } as never,
       store: memoryStore(),
       folders: () => [],

@@ -23,7 +23,7 @@ describe('the document of a plan', () => {
   const open = { key: 'k', agentName: 'Agent', session } as OpenSession
   const changes = new Emitter<unknown>()
   const plans = new PlanDocuments({
-    sessions: { list: () => [open], onDidChange: changes.event },
+    sessions: { withKey: () => open, onDidChange: changes.event },
   } as unknown as ConstructorParameters<typeof PlanDocuments>[0])
   after(() => {
     plans.dispose()

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { LAYERED_SETTINGS } from '../../../src/agents/setting-layers.ts'
 import { createWindowServices, processPlatform } from '../../../src/app/app-services.ts'
 import { createEditorServices } from '../../../src/app/editor-services.ts'
 import { CommandId } from '../../../src/app/ids.ts'
 import type { Platform } from '../../../src/app/platform.ts'
-import { createProcessScope } from '../../../src/app/process-scope.ts'
+import { createProcessScope, type ProcessScope } from '../../../src/app/process-scope.ts'
 import { DisposableStore } from '../../../src/common/disposable.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
@@ -48,18 +50,18 @@ describe('two windows of one process', () => {
 
   after(async () => {
     if (root === undefined) return
-    const { guard } = shared ?? {}
     own.dispose()
-    await guard?.closed
+    for (const { guard } of started) await guard.closed
     rmSync(root, { recursive: true, force: true, maxRetries: 5 })
   })
 
-  let shared: ReturnType<typeof createProcessScope> | undefined
+  const started: ProcessScope[] = []
+  let shared: ProcessScope | undefined
 
   /** Opens a window with an agent of its own, or with those of the user. */
   function open(name: string, agents?: Record<string, object>) {
     const folder = join(root, name)
-    mkdirSync(folder)
+    mkdirSync(folder, { recursive: true })
     const asked: string[] = []
     const notified: string[] = []
     const notices = { areAllowed: true, over: [] as AbortSignal[] }
@@ -131,7 +133,10 @@ describe('two windows of one process', () => {
       documents: unasked('documents'),
       followFiles: () => ({ dispose() {} }),
     })
-    shared ??= createProcessScope(processPlatform(platform), own.add(new DisposableStore()))
+    if (!shared) {
+      shared = createProcessScope(processPlatform(platform), own.add(new DisposableStore()))
+      started.push(shared)
+    }
     const window = own.add(new DisposableStore())
     const app = createWindowServices(platform, shared, window)
     const editor = createEditorServices(platform, app, window)
@@ -229,5 +234,65 @@ describe('two windows of one process', () => {
     assert.equal(shared!.openSessions.list().length, 0)
     await controller.opener.reopen('resume', referenceOf(session))
     assert.deepEqual([controller.phase, third.app.manager.list().length], ['ready', 1])
+  })
+
+  it('keep their own drafts and prompts, of which none gets lost with a window or with the process', async () => {
+    const unsent = (text: string) => ({ text, chips: [], items: [] })
+    const write = ({ app }: ReturnType<typeof open>, text: string) => {
+      app.drafts.save('conversation', [{ id: `prompt ${text}`, draft: unsent(`prompt ${text}`) }])
+      app.drafts.set('conversation', unsent(`draft ${text}`))
+    }
+    const kept = ({ app: { drafts } }: ReturnType<typeof open>) =>
+      [drafts.get('conversation'), ...drafts.prompts('conversation')].map(({ text }) => text)
+    const [left, right] = [open('left'), open('right')]
+    write(left, 'on the left')
+    write(right, 'on the right')
+    const database = new (process.getBuiltinModule('node:sqlite').DatabaseSync)(
+      join(root, 'global', 'conversations.db'),
+    )
+    const stored = (...texts: string[]) =>
+      until(() => {
+        const rows = database.prepare("SELECT text FROM unsent WHERE conversation = 'conversation'").all()
+        const all = rows.map(({ text }) => JSON.parse(String(text)).text as string)
+        return isDeepStrictEqual(
+          new Set(all),
+          new Set(texts.flatMap(text => [`draft ${text}`, `prompt ${text}`])),
+        )
+      }, texts.join())
+    try {
+      await stored('on the left', 'on the right')
+      left.close()
+      write(right, 'still on the right')
+      await stored('on the left', 'still on the right')
+      const again = open('left')
+      assert.deepEqual(kept(again), ['draft on the left', 'prompt on the left'])
+
+      const { pid } = spawnSync(process.execPath, ['-e', ''])
+      database.prepare('UPDATE windows SET pid = ?').run(pid)
+      shared = undefined
+      assert.deepEqual(kept(open('left')), ['draft on the left', 'prompt on the left'])
+      assert.deepEqual(kept(open('right')), ['draft still on the right', 'prompt still on the right'])
+    } finally {
+      database.close()
+    }
+  })
+
+  it('know what the other one works on, and show it there', async () => {
+    const agents = { agent: fixtureAgent({ directory: root }, 'shared') }
+    const [near, far] = [open('near', agents), open('far', agents)]
+    await until(() => near.app.windows.used().includes(far.folder), 'the folder of the other window')
+    await far.editor.commands[CommandId.newSessionWithAgent]('agent')
+    const { controller } = far.app.surfaces.active
+    await until(() => controller.phase === 'ready', 'a session')
+    await far.editor.prompt.send([], '[[permission]]')
+    const { session } = controller.current!
+    await until(() => session.state.activity === 'idle', 'the end of the turn')
+    await until(() => near.app.windows.others().length === 1, 'the session of the other window')
+    assert.equal(near.app.windows.find('agent', session.sessionId)?.agentName, 'shared')
+    assert.equal(far.app.windows.find('agent', session.sessionId), undefined)
+    await near.app.surfaces.active.controller.opener.reopen('restore', referenceOf(controller.current!))
+    assert.equal(near.app.windows.find('agent', session.sessionId), undefined, 'it is shown here, too')
+    far.close()
+    await until(() => near.app.windows.others().length === 0, 'the end of the other window')
   })
 })

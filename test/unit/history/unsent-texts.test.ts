@@ -5,13 +5,14 @@ import path from 'node:path'
 import { ConversationStorage } from '../../../src/history/conversation-storage.ts'
 import { REOPEN_AFTER_MS, StorageTrouble } from '../../../src/history/database.ts'
 import { StoredUnsentTexts, type UnsentText } from '../../../src/history/unsent-texts.ts'
+import type { Windows } from '../../../src/history/windows.ts'
 import { hasSqlite } from '../../support/changes-on-disk.ts'
 import { unsentTextsContract } from '../../support/contracts/unsent-texts.ts'
 import { SmallDisk } from '../../support/small-disk.ts'
 
 describe('the unsent texts in the database', () => {
   let directory = ''
-  const opened = new Map<StoredUnsentTexts, ConversationStorage>()
+  const opened = new Map<StoredUnsentTexts, ConversationStorage & { own: Windows }>()
   /** while old texts are being removed */
   let meanwhile = () => {}
   before(function () {
@@ -22,11 +23,7 @@ describe('the unsent texts in the database', () => {
     meanwhile = () => {}
   })
   afterEach(() => {
-    for (const [texts, storage] of opened) {
-      texts.dispose()
-      storage.dispose()
-    }
-    opened.clear()
+    for (const texts of opened.keys()) close(texts)
     rmSync(directory, { recursive: true, force: true })
   })
 
@@ -42,14 +39,15 @@ describe('the unsent texts in the database', () => {
       },
     })
     const { database, windows } = storage
-    const texts = new StoredUnsentTexts({ database, windows, workspace, now })
-    opened.set(texts, storage)
+    const own = windows.another()
+    const texts = new StoredUnsentTexts({ database, windows: own, workspace, now })
+    opened.set(texts, Object.assign(storage, { own }))
     return texts
   }
   /** As if it had been silent for long. */
   const kill = (texts: StoredUnsentTexts) => {
-    const { database, windows } = opened.get(texts)!
-    database.run('DELETE FROM windows WHERE id = ?', windows.own)
+    const { database, own } = opened.get(texts)!
+    database.run('DELETE FROM windows WHERE id = ?', own.own)
   }
 
   unsentTextsContract(() => ({
@@ -74,8 +72,8 @@ describe('the unsent texts in the database', () => {
 
   /** As if the window had closed. */
   function close(texts: StoredUnsentTexts): void {
-    texts.dispose()
-    opened.get(texts)!.dispose()
+    const storage = opened.get(texts)!
+    for (const one of [texts, storage.own, storage]) one.dispose()
     opened.delete(texts)
   }
 

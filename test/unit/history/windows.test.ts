@@ -35,9 +35,9 @@ describe('the windows of a machine', () => {
     rmSync(directory, { recursive: true, force: true })
   })
 
-  function start(confirm?: () => Promise<unknown>): ConversationStorage {
+  function start(): ConversationStorage {
     const trouble = new StorageTrouble(message => assert.fail(message))
-    const window = new ConversationStorage({ file, trouble, clock: () => now, now: () => set, confirm })
+    const window = new ConversationStorage({ file, trouble, clock: () => now, now: () => set })
     open = [...open, window]
     return window
   }
@@ -174,14 +174,14 @@ describe('the windows of a machine', () => {
     mock.timers.enable({ apis: ['setInterval'] })
     try {
       let answers = true
-      const one = start(async () => answers || new Promise(() => {}))
+      const one = start().windows.another(async () => answers || new Promise(() => {}))
       const two = start()
       assert.equal(two.windows.hasNews(), true)
       assert.equal(two.windows.hasNews(), false)
-      one.windows.publish('state')
+      one.publish('state')
       two.leases.acquire('a', 's')
       assert.equal(two.windows.hasNews(), true)
-      const seen = () => two.windows.others()?.get(one.windows.own)
+      const seen = () => two.windows.others()?.get(one.own)
       const minute = async () => {
         for (let beats = 0; beats < 12; beats++) {
           now += 5000
@@ -199,13 +199,36 @@ describe('the windows of a machine', () => {
       await minute()
       await minute()
       assert.equal(seen(), undefined)
-      assert.equal(two.windows.isAlive(one.windows.own, {}), true, 'its process runs')
+      assert.equal(two.windows.isAlive(one.own, {}), true, 'its process runs')
       answers = true
       await minute()
       assert.equal(seen(), 'state')
     } finally {
       mock.timers.reset()
     }
+  })
+
+  it('of one process, which share a connection, learn of what each other writes', () => {
+    const { windows } = start()
+    const [one, two] = [windows.another(), windows.another()]
+    for (const window of [one, two]) window.hasNews()
+    const news = () => [one, two].map(window => window.hasNews())
+    assert.deepEqual(news(), [false, false])
+    one.publish('state')
+    assert.deepEqual(
+      [news(), news()],
+      [
+        [false, true],
+        [false, false],
+      ],
+    )
+    assert.deepEqual([...two.others()!], [[one.own, 'state']])
+    two.request(one.own, 'request')
+    assert.deepEqual(news(), [true, false])
+    assert.equal(one.takeRequest(), 'request')
+    one.dispose()
+    assert.deepEqual([two.hasNews(), two.others()?.size, two.isHere(one.own)], [true, 0, false])
+    two.dispose()
   })
 
   it('do something one after the other, as long as they live, however the clock is set', async () => {

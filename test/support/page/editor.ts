@@ -17,7 +17,12 @@ export async function selectLines(window: PageWindow, count: number): Promise<vo
   await window.host.call('selectLines', count)
 }
 
-/** Replaces a word that the active editor contains once, and saves the file. */
-export async function replaceWord(window: PageWindow, word: string, text: string): Promise<void> {
-  await window.host.call('replaceWord', word, text)
+/** Replaces a word that the active editor contains once, and saves the file unless `saves` is false. */
+export async function replaceWord(
+  window: PageWindow,
+  word: string,
+  text: string,
+  saves = true,
+): Promise<void> {
+  await window.host.call('replaceWord', word, text, saves)
 }

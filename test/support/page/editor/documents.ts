@@ -10,6 +10,7 @@ import {
   EventEmitter,
   Position,
   Range,
+  TextDocumentSaveReason,
   type TextEdit,
   type WorkspaceEdit,
 } from './values.ts'
@@ -165,6 +166,7 @@ export class TextDocument {
   async save(): Promise<boolean> {
     if (this.isClosed || this.uri.scheme !== 'file') return false
     if (!this.isDirty) return true
+    this.#documents.willSave.fire({ document: this, reason: TextDocumentSaveReason.Manual })
     const file = this.uri.fsPath
     const onDisk = existsSync(file) ? readFileSync(file, 'utf8') : undefined
     const bytes = this.encoding === 'utf8bom' ? `\ufeff${this.#now.text}` : this.#now.text
@@ -209,6 +211,7 @@ export class Documents {
   readonly #files = new Map<string, FileProvider>()
   readonly opened = new EventEmitter<TextDocument>()
   readonly didChange = new EventEmitter<{ document: TextDocument; contentChanges: readonly unknown[] }>()
+  readonly willSave = new EventEmitter<{ document: TextDocument; reason: number }>()
   readonly didSave = new EventEmitter<TextDocument>()
   readonly closed = new EventEmitter<TextDocument>()
 

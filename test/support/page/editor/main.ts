@@ -173,14 +173,14 @@ const control = {
   selectLines: (count: number) => {
     editors.active?.select(new vscode.Selection(0, 0, count, 0))
   },
-  /** The user replaces a word that the active editor contains once, and saves the file. */
-  replaceWord: async (word: string, text: string) => {
+  /** The user replaces a word that the active editor contains once, and saves the file if `saves`. */
+  replaceWord: async (word: string, text: string, saves: boolean) => {
     const document = editors.active?.document
     const at = document?.getText().indexOf(word) ?? -1
     if (!document || at === -1) throw new Error(`The active editor has no “${word}”`)
     const range = new vscode.Range(document.positionAt(at), document.positionAt(at + word.length))
     document.apply([{ range, newText: text }])
-    await document.save()
+    if (saves) await document.save()
   },
   /** The threads of comments: their lines, from 1, and what they show. */
   comments: () =>

@@ -312,6 +312,7 @@ export const QuickPickItemKind = { Separator: -1, Default: 0 }
 export const StatusBarAlignment = { Left: 1, Right: 2 }
 export const TextEditorRevealType = { Default: 0, InCenter: 1, InCenterIfOutsideViewport: 2, AtTop: 3 }
 export const TextEditorSelectionChangeKind = { Keyboard: 1, Mouse: 2, Command: 3 }
+export const TextDocumentSaveReason = { Manual: 1, AfterDelay: 2, FocusOut: 3 }
 export const UIKind = { Desktop: 1, Web: 2 }
 export const ViewColumn = { Active: -1, Beside: -2, One: 1, Two: 2, Three: 3 }
 /** By name and by number, as TypeScript compiles an enum. */

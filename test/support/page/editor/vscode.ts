@@ -288,6 +288,7 @@ export const workspace = {
   openTextDocument: (what?: URI | string | { content?: string; language?: string }) => documents.open(what),
   onDidOpenTextDocument: documents.opened.event,
   onDidChangeTextDocument: documents.didChange.event,
+  onWillSaveTextDocument: documents.willSave.event,
   onDidSaveTextDocument: documents.didSave.event,
   onDidSaveNotebookDocument: none(),
   onDidCloseTextDocument: documents.closed.event,

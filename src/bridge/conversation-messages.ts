@@ -384,6 +384,8 @@ export const conversationMessages = {
   'changes/undo': z.object({ key, path: path.optional(), turn: index.optional() }),
   /** Keeps the changes of a file; without a path, of all files. */
   'changes/keep': z.object({ key, path: path.optional() }),
+  /** Undoes what the user kept and reverted in a file. */
+  'changes/undecide': z.object({ key, path }),
   /** Whether the editor of this window follows agents. */
   'follow/set': z.object({ on: z.boolean() }),
 

@@ -339,6 +339,8 @@ export interface ChangedFileNote {
     undecided: number
     /** The file doesn't exist anymore. */
     isGone?: true
+    /** The user can undo what they decided, or some of it. */
+    canUndo?: true
   }
 }
 /** All files that the session's agent changed. */

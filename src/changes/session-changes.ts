@@ -1,4 +1,5 @@
 /** Agents' changes from the window's tracker, of all sessions or of one, to be kept or undone. */
+import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import type { FileChange, Roots } from '../acp/model.ts'
 import { forEachConcurrent, KeyedQueue } from '../common/async.ts'
@@ -69,13 +70,15 @@ export interface UndoReport {
 
 /** The changes that the user kept. */
 export interface KeptChanges {
-  /** paths of the kept files */
-  paths: string[]
+  /** the id of the decision */
+  id: string
+  /** paths of the kept files, without those whose keep was undone */
+  readonly paths: string[]
   /**
-   * Undoes the keep, so that the changes are the agents' again. Resolves to the files that an agent has changed since, which stay
-   * unchanged.
+   * Undoes the keep, so that the changes are the agents' again. `only`: of this file, and of the one that it was renamed from. Resolves to
+   * the files that an agent has changed since, which stay unchanged.
    */
-  undo(): Promise<string[]>
+  undo(only?: string): Promise<string[]>
 }
 
 /** How many files are undone at the same time. */
@@ -191,6 +194,9 @@ export class ChangeScope {
     for (const { path, from } of this.list())
       if (from !== undefined && keptPaths.has(path) && keptPaths.has(from))
         this.tracker.progress.renamed(one => (one === from ? path : undefined))
+    const renames = this.#renames(selection.turn)
+    const renamed = new Map(renames.map(({ from, to }) => [from.file.path, to.file.path]))
+    const id = randomUUID()
     const files = selected.map(file => {
       const { path } = file
       const changes = changesOf(file).map(({ sessions }) => sessions)
@@ -199,17 +205,25 @@ export class ChangeScope {
       const isDecision = selection.own === undefined
       const isGone = file.attributes.type === 'absent'
       const withdraw = isDecision
-        ? this.tracker.progress.add({ path, outcome: 'kept', changes, ...(isGone && { isGone }) })
+        ? this.tracker.progress.add({ path, outcome: 'kept', changes, undo: id, ...(isGone && { isGone }) })
         : () => {}
       return { path, undo, withdraw }
     })
+    const rest = new Set(files)
     return {
-      paths: files.map(({ path }) => path),
-      async undo() {
+      id,
+      get paths() {
+        return [...rest].map(({ path }) => path)
+      },
+      async undo(only) {
+        const chosen = [...rest].filter(
+          ({ path }) => only === undefined || path === only || renamed.get(path) === only,
+        )
         const results = await Promise.all(
-          files.map(async ({ path, undo, withdraw }) => {
-            if (!(await undo())) return path
-            withdraw()
+          chosen.map(async one => {
+            if (!(await one.undo())) return one.path
+            rest.delete(one)
+            one.withdraw()
             return []
           }),
         )

@@ -200,12 +200,13 @@ export async function restoreStored(id: string, services: UndoServices): Promise
   services.workbench.dialogs.showStatus(text)
 }
 
-/** Reverts an undo, including the turns that a restored checkpoint set aside. */
+/** Reverts an undo, including the turns that a restored checkpoint set aside. `only`: of this file. */
 export async function restoreUndone(
   id: string,
   { tracker, sessions, workbench }: UndoServices,
+  only?: string,
 ): Promise<void> {
-  const unrestored = await tracker.review.restore(id)
+  const unrestored = await tracker.review.restore(id, only)
   const failed = unrestored.flatMap(({ path, why }) => (why ? { path, why } : []))
   for (const { path, why } of failed) showError({ workbench, sessions }, path, why, true)
   const changed = unrestored.flatMap(({ path, why }) => (why ? [] : path))
@@ -215,7 +216,7 @@ export async function restoreUndone(
       names,
     ),
   )
-  if (unrestored.length > 0) return
+  if (unrestored.length > 0 || only !== undefined) return
   for (const { session } of sessions.list()) {
     const notice = rewindsOf(session.state).find(one => one.rewind.restored === id)
     if (notice) session.withdrawRewind(notice.id, l10n.t('The restore of files was undone'))

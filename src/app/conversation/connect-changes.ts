@@ -2,12 +2,12 @@ import * as l10n from '@vscode/l10n'
 import type { Handlers } from '../../bridge/contract.ts'
 import type { ChangedFiles } from '../../bridge/conversation.ts'
 import type { ConversationHostMessages, ConversationMessages } from '../../bridge/conversation-messages.ts'
-import { decidedCount, outcomeOf, type ReviewProgress } from '../../changes/review/review-progress.ts'
+import { decidedCount, outcomeOf } from '../../changes/review/review-progress.ts'
 import type { SessionChanges } from '../../changes/session-changes.ts'
 import { type Disposable, DisposableStore, toDisposable } from '../../common/disposable.ts'
 import type { ConversationController } from '../../sessions/conversation-controller.ts'
 import { showFailure } from '../ask-agent.ts'
-import { confirmUndo, type UndoServices } from '../changes/undo-changes.ts'
+import { confirmUndo, restoreUndone, type UndoServices } from '../changes/undo-changes.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 
 /** Minimum interval between updates for the page, in milliseconds. */
@@ -32,7 +32,7 @@ export function connectChanges(
     const { files: omitted = 0, folders: unseen = [] } = changes?.omitted ?? {}
     connection.send('changes/shown', {
       key,
-      ...(changes ? reviewed(changes, services.tracker.progress) : { files: [] }),
+      ...(changes ? reviewed(changes, services) : { files: [] }),
       ...(omitted > 0 && { omitted }),
       ...(unseen.length > 0 && { unseen: [...unseen] }),
     })
@@ -80,6 +80,13 @@ export function connectChanges(
       const changes = changesOf(key)
       if (changes) services.decisions.keep(changes, path === undefined ? {} : { paths: [path] })
     },
+    'changes/undecide': async ({ key, path }) => {
+      const find = () => {
+        const changes = changesOf(key)
+        return changes && services.tracker.progress.files(changes).find(one => one.path === path)
+      }
+      await services.decisions.undoIn(find, (revert, only) => restoreUndone(revert, services, only))
+    },
     'changes/undo': async ({ key, path, turn }) => {
       const changes = changesOf(key)
       await changes?.refresh(path === undefined ? undefined : [path])
@@ -98,16 +105,27 @@ export function connectChanges(
 }
 
 /** The files as a review lists them. */
-function reviewed(changes: SessionChanges, progress: ReviewProgress): Pick<ChangedFiles, 'files' | 'count'> {
-  const files = progress.files(changes)
+function reviewed(
+  changes: SessionChanges,
+  { tracker, decisions }: UndoServices,
+): Pick<ChangedFiles, 'files' | 'count'> {
+  const files = tracker.progress.files(changes)
   if (files.every(({ undecided }) => undecided === 0)) return { files: [] }
   const count = decidedCount(files)
+  const undoable = decisions.undoable(files)
   return {
     files: files.map(one => {
       const { path, file = { path, added: 0, removed: 0 }, undecided, kept, reverted, isGone } = one
       const outcome = outcomeOf(one)
       if (!outcome) return file
-      return { ...file, decided: { outcome, kept, reverted, undecided, ...(isGone && { isGone }) } }
+      return {
+        ...file,
+        decided: {
+          ...{ outcome, kept, reverted, undecided },
+          ...(isGone && { isGone }),
+          ...(undoable.has(path) && { canUndo: true }),
+        },
+      }
     }),
     ...(count.decided > 0 && { count }),
   }

@@ -124,19 +124,22 @@ export class UndoLog {
     await note({ before: TrackedFile.of(file.path, file.base).store(), after: file.store() }).finally(end)
   }
 
-  /** Reverts an undo with `restore`, file by file. Returns the files for which that returns false or rejects. */
+  /** Reverts an undo with `restore`, file by file. `only`: of this file. Returns the files for which that returns false or rejects. */
   async restore(
     id: string,
     keyOf: (path: string) => string,
     restore: RestoreFile,
+    only?: string,
   ): Promise<UnrestoredFile[]> {
     const undone = this.#undone.find(one => one.id === id)
     if (!undone) return []
-    return this.#restore(undone, keyOf, restore).finally(this.#use(undone))
+    const files = undone.files.filter(({ before }) => only === undefined || before.path === only)
+    return this.#restore(undone, files, keyOf, restore).finally(this.#use(undone))
   }
 
   async #restore(
     undone: Undone,
+    files: readonly UndoneFile[],
     keyOf: (path: string) => string,
     restore: RestoreFile,
   ): Promise<UnrestoredFile[]> {
@@ -145,7 +148,7 @@ export class UndoLog {
     /** by path */
     const errors = new Map<string, Error>()
     // a file may have been undone in steps: revert the last one first
-    for (const one of undone.files.toReversed()) {
+    for (const one of files.toReversed()) {
       const key = keyOf(one.before.path)
       const isBelow = unrestored.some(other => keyOf(other.before.path) === key)
       const isRestored =

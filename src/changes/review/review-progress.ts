@@ -13,7 +13,7 @@ export interface DecidedFile {
   changes: Array<{ sessions: string[]; count: number }>
   /** The file doesn't exist anymore. */
   isGone?: true
-  /** the id of a revert */
+  /** the id of a revert, or of a keep that only the window that made it can undo */
   undo?: string
 }
 
@@ -33,6 +33,8 @@ export interface ReviewedFile {
   undecided: number
   kept: number
   reverted: number
+  /** the ids of the decisions with which they were kept and reverted, the latest last */
+  decisions: string[]
   /** The file doesn't exist anymore, as the user decided. */
   isGone?: true
 }
@@ -84,10 +86,11 @@ export class ReviewProgress {
     return isKnown
   }
 
-  /** The user undid a revert, except for these files. */
-  restored(undo: string, unrestored: readonly string[]): void {
+  /** The user undid a revert, except for these files. `only`: the revert of this file. */
+  restored(undo: string, unrestored: readonly string[], only?: string): void {
     for (const [id, one] of this.#decided)
-      if (one.undo === undo && !unrestored.includes(one.path)) this.#remove(id)
+      if (one.undo === undo && !unrestored.includes(one.path) && (only === undefined || one.path === only))
+        this.#remove(id)
     this.#change.fire()
   }
 
@@ -125,10 +128,16 @@ export class ReviewProgress {
     this.#store.saveDecided(id, decided)
   }
 
-  /** The ids of the decided reverts, the latest first. */
-  get reverts(): string[] {
-    const latest = [...this.#decided.values()].reverse()
-    return [...new Set(latest.flatMap(({ undo }) => undo ?? []))]
+  /** The ids of the decided reverts, the latest first, with their files, without the old paths of renamed files. */
+  get reverts(): Map<string, Set<string>> {
+    const reverts = new Map<string, Set<string>>()
+    for (const { outcome, undo, path } of [...this.#decided.values()].reverse()) {
+      if (outcome !== 'reverted' || undo === undefined) continue
+      const paths = reverts.get(undo)
+      if (paths) paths.add(path)
+      else reverts.set(undo, new Set([path]))
+    }
+    return reverts
   }
 
   /** The files of a review, decided or not, in its order. */
@@ -144,17 +153,22 @@ export class ReviewProgress {
         undecided: Math.max(1, scope.hunks(file.path).length),
         kept: 0,
         reverted: 0,
+        decisions: [],
       })
     }
     const { sessions } = scope
-    for (const { path: decided, outcome, changes, isGone } of this.#decided.values()) {
+    for (const { path: decided, outcome, changes, isGone, undo } of this.#decided.values()) {
       const path = files.has(decided) ? decided : (moved.get(decided) ?? decided)
       let count = 0
       for (const { sessions: of, count: made } of changes)
         if (!sessions || of.some(one => sessions.has(one))) count += made
       if (count === 0) continue
-      const file: ReviewedFile = files.get(path) ?? { path, undecided: 0, kept: 0, reverted: 0 }
+      const file: ReviewedFile = files.get(path) ?? {
+        ...{ path, undecided: 0, kept: 0, reverted: 0 },
+        decisions: [],
+      }
       file[outcome] += count
+      if (undo !== undefined && !file.decisions.includes(undo)) file.decisions.push(undo)
       if (isGone && !file.file) file.isGone = true
       else delete file.isGone
       files.set(path, file)

@@ -230,15 +230,16 @@ export class Review {
     return this.#undoLog.begin(session, into)
   }
 
-  /** Reverts an undo. Returns the files that were left unchanged. */
-  async restore(id: string): Promise<UnrestoredFile[]> {
+  /** Reverts an undo. `only`: of this file. Returns the files that were left unchanged. */
+  async restore(id: string, only?: string): Promise<UnrestoredFile[]> {
     await this.#files.ready
     const restore = (key: string, one: UndoneFile, session?: string) =>
       this.#files.run(key, () => this.#restore(key, one, session))
-    const unrestored = await this.#undoLog.restore(id, path => this.#files.key(path), restore)
+    const unrestored = await this.#undoLog.restore(id, path => this.#files.key(path), restore, only)
     this.#progress.restored(
       id,
       unrestored.map(({ path }) => path),
+      only,
     )
     return unrestored
   }

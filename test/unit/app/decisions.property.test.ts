@@ -15,8 +15,8 @@ import {
 import type { Workbench } from '../../../src/app/workbench.ts'
 import type { ChangeTracker } from '../../../src/changes/change-tracker.ts'
 import type { Undone, UndoneFile } from '../../../src/changes/model/undo-log.ts'
-import type { DecidedFile } from '../../../src/changes/review/review-progress.ts'
-import { SessionChanges } from '../../../src/changes/session-changes.ts'
+import type { DecidedFile, ReviewedFile } from '../../../src/changes/review/review-progress.ts'
+import { type ChangeSelection, SessionChanges } from '../../../src/changes/session-changes.ts'
 import { MemoryStore, memoryTracker } from '../../support/memory-tracker.ts'
 import { scaledRuns } from '../../support/property-tests.ts'
 import { until } from '../../support/until.ts'
@@ -26,11 +26,15 @@ const WHAT = [
   'the agent writes',
   'the user writes',
   'keep a hunk',
+  'keep all',
   'revert a hunk',
   'revert a hunk',
   'revert a file',
+  'revert all',
   'undo',
   'undo',
+  'undo in a file',
+  'undo in a file',
   'reload',
   'crash before the file is written',
   'crash before the decision is stored',
@@ -74,12 +78,13 @@ class World {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'parley-decisions-')))
   readonly store = new CrashingStore()
   readonly mine = new Map<string, string[]>()
-  /** by the id of a revert: its file's path and texts */
-  readonly reverts = new Map<string, { path: string; before: string; after: string }>()
-  /** the decisions that this window can undo: ids of reverts, or keeps */
+  /** by the id of a revert: the texts of its files, by path */
+  readonly reverts = new Map<string, Map<string, { before: string; after: string }>>()
+  /** the ids of the decisions that this window can undo */
   here: string[] = []
-  /** the ids of reverts that couldn't be undone */
+  /** the ids of those that couldn't be undone */
   failed: string[] = []
+  warnings = 0
   tracker!: ChangeTracker
   changes!: SessionChanges
   services!: UndoServices
@@ -100,9 +105,12 @@ class World {
     this.changes = new SessionChanges(this.tracker, 'a', { cwd: this.root, additionalDirectories: [] })
     const dialogs = {
       showStatus: () => ({ dispose: () => {} }),
-      warn: async () => undefined,
-      error: async () => undefined,
-      confirm: () => assert.fail('a question about one file'),
+      warn: async () => void this.warnings++,
+      error: async () => void this.warnings++,
+      confirm: async (question: string, _: object, revert: string) => {
+        assert.match(question, /2 files/)
+        return revert
+      },
     }
     const editors = { openChanges: async () => {} }
     const workbench = {
@@ -164,27 +172,43 @@ class World {
     return hunk && { hunks: { path, ids: new Set([hunk.id]) } }
   }
 
-  keepHunk(path: string, at: number): void {
-    const selection = this.#hunk(path, at)
-    if (!selection) return
-    this.services.decisions.keep(this.changes, selection)
-    this.here.push('keep')
+  row(path: string): ReviewedFile | undefined {
+    return this.tracker.progress.files(this.changes).find(one => one.path === path)
   }
 
-  async revert(path: string, at: number | undefined): Promise<void> {
-    const { services, changes } = this
+  /** The ids of the decisions in the review. */
+  get decided(): Set<string> {
+    return new Set(this.tracker.progress.files(this.changes).flatMap(({ decisions }) => decisions))
+  }
+
+  keep(selection: ChangeSelection | undefined): void {
+    if (!selection) return
+    const before = this.decided
+    this.services.decisions.keep(this.changes, selection)
+    this.here.push(...[...this.decided].filter(id => !before.has(id)))
+  }
+
+  keepHunk(path: string, at: number): void {
+    this.keep(this.#hunk(path, at))
+  }
+
+  /** `at`: only this hunk. Without `path`, all files. */
+  async revert(path: string | undefined, at: number | undefined): Promise<void> {
+    const { services, changes, texts: before } = this
     const known = new Set(this.tracker.review.undone.map(({ id }) => id))
-    const before = this.text(path)
-    const selection = at === undefined ? undefined : this.#hunk(path, at)
+    const selection = path === undefined || at === undefined ? undefined : this.#hunk(path, at)
     if (selection)
       await undoChanges(changes, selection, services, undone =>
         offerRestore(undone, services, { isChange: true }),
       )
-    else await confirmUndo(changes, { paths: [path] }, services)
+    else await confirmUndo(changes, path === undefined ? {} : { paths: [path] }, services)
     const made = this.tracker.review.undone.filter(({ id }) => !known.has(id))
     assert.ok(made.length <= 1)
-    for (const { id } of made) {
-      this.reverts.set(id, { path, before, after: this.text(path) })
+    for (const { id, files } of made) {
+      const texts = files.map(({ before: { path: of } }) => {
+        return [of, { before: before.get(of)!, after: this.text(of) }] as const
+      })
+      this.reverts.set(id, new Map(texts))
       this.here.push(id)
     }
   }
@@ -197,8 +221,12 @@ class World {
     })
   }
 
+  get texts(): Map<string, string> {
+    return new Map(['x.txt', 'y.txt'].map(name => [this.path(name), this.text(this.path(name))]))
+  }
+
   async undo(): Promise<void> {
-    const texts = new Map(['x.txt', 'y.txt'].map(name => [this.path(name), this.text(this.path(name))]))
+    const { texts } = this
     let undone = this.here.pop()
     const isHere = undone !== undefined
     const isUndone = await this.undoLatest(id => {
@@ -208,14 +236,50 @@ class World {
     undone ??= this.failed.shift()
     assert.equal(isUndone, undone !== undefined)
     if (undone === undefined) return
-    if (this.tracker.review.undone.some(({ id }) => id === undone)) this.failed.push(undone)
-    const revert = undone === 'keep' ? undefined : this.reverts.get(undone)
+    if (this.#canStillUndo(undone)) this.failed.push(undone)
+    const reverted = this.reverts.get(undone)
     for (const [path, text] of texts) {
-      const isReverted = path === revert?.path
-      if (isReverted && text !== revert.after) continue
-      assert.equal(this.text(path), isReverted ? revert.before : text)
+      const revert = reverted?.get(path)
+      if (revert && text !== revert.after) continue
+      assert.equal(this.text(path), revert?.before ?? text)
     }
-    if (revert) assert.ok(this.text(revert.path) !== revert.after || revert.before === revert.after)
+    for (const [path, { before, after }] of reverted ?? [])
+      assert.ok(this.text(path) !== after || before === after)
+  }
+
+  #canStillUndo(id: string): boolean {
+    return this.reverts.has(id) ? this.tracker.review.undone.some(one => one.id === id) : this.decided.has(id)
+  }
+
+  /** As the button of the file's row does, also if it's clicked twice. */
+  async undoIn(path: string): Promise<void> {
+    const { texts, warnings } = this
+    const row = this.row(path)
+    const { decisions } = this.services
+    const isOffered = row !== undefined && decisions.undoable([row]).has(path)
+    const mine = row?.decisions ?? []
+    if (row && row.undecided === 0 && mine.some(id => this.here.includes(id) || this.reverts.has(id)))
+      assert.ok(isOffered || !mine.some(id => this.#canStillUndo(id)))
+    const undo = () =>
+      decisions.undoIn(
+        () => this.row(path),
+        (id, only) => restoreUndone(id, this.services, only),
+      )
+    await Promise.all([undo(), undo()])
+    for (const [other, text] of texts) if (other !== path || !isOffered) assert.equal(this.text(other), text)
+    this.here = this.here.filter(id => this.#canStillUndo(id))
+    this.failed = this.failed.filter(id => this.#canStillUndo(id))
+    if (!isOffered) return
+    const now = this.row(path)
+    if (now?.undecided === 0 && decisions.undoable([now]).has(path)) {
+      // not used up, and the user knows
+      assert.ok(this.warnings > warnings)
+      return
+    }
+    const [only, ...others] = mine
+    const revert = only === undefined || others.length > 0 ? undefined : this.reverts.get(only)?.get(path)
+    if (revert && texts.get(path) === revert.after && this.warnings === warnings)
+      assert.equal(this.text(path), revert.before)
   }
 
   dispose(): void {
@@ -234,6 +298,13 @@ async function take(world: World, { what, name, at, count }: Step): Promise<void
       return world.userWrites(path, at)
     case 'keep a hunk':
       return world.keepHunk(path, at)
+    case 'keep all':
+      return world.keep(world.changes.list().length > 0 ? {} : undefined)
+    case 'revert all':
+      if (world.changes.list().length === 2) await world.revert(undefined, undefined)
+      return
+    case 'undo in a file':
+      return world.undoIn(path)
     case 'revert a hunk':
       return world.revert(path, at)
     case 'revert a file':

@@ -28,11 +28,15 @@ describe('Decisions about changes', () => {
     const inWorktree = { plan: { setup: { cwd: '/w.worktrees/task' } } } as OpenSession
     const decisions = new Decisions(workbench as unknown as Workbench, { list: () => [inWorktree] })
     const keep = (path: string, hunks?: ChangeSelection['hunks']) => {
-      const undo = async () => {
-        undone.push(path)
-        return []
+      const kept = {
+        paths: [path],
+        undo: async () => {
+          undone.push(path)
+          kept.paths = []
+          return []
+        },
       }
-      const changes = { keep: () => ({ paths: [path], undo }) }
+      const changes = { keep: () => kept }
       decisions.keep(changes as unknown as ChangeScope, hunks ? { hunks } : {})
     }
     const undo = () => decisions.undo(async () => {})
@@ -62,12 +66,19 @@ describe('Decisions about changes', () => {
       setContext: async (key: string, value: unknown) => void context.set(key, value),
     } as unknown as Workbench
     const stored = {
-      progress: { reverts: ['r1'], onDidChange: () => ({ dispose: () => {} }) },
+      progress: { reverts: new Map([['r1', new Set()]]), onDidChange: () => ({ dispose: () => {} }) },
       review: { undone: [{ id: 'r1' }] },
     } as unknown as ConstructorParameters<typeof Decisions>[2]
     const decisions = new Decisions(workbench, { list: () => [] }, stored)
     const keep = (path: string) => {
-      const changes = { keep: () => ({ paths: [path], undo: async () => [] }) }
+      const kept = {
+        paths: [path],
+        undo: async () => {
+          kept.paths = []
+          return []
+        },
+      }
+      const changes = { keep: () => kept }
       decisions.keep(changes as unknown as ChangeScope)
     }
     const undo = () => decisions.undo(async () => {})

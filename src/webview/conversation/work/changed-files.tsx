@@ -199,14 +199,14 @@ function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number 
       ? t('Changed on disk during the turn (command or another program)')
       : file.uncertain && t('Some of it changed on disk during the turn (command or another program)')
   const line = useRef<HTMLButtonElement>(null)
-  const decide = (how: 'changes/undo' | 'changes/keep') => {
+  const decide = (how: 'changes/undo' | 'changes/keep' | 'changes/undecide') => {
     // the buttons go with the decision, the focus stays at the row
     line.current?.focus({ preventScroll: true })
     host.send(how, { path: file.path })
   }
   return (
     <li
-      class={`changes-file changes-${file.status ?? file.decided?.outcome}${file.status ? ' changes-undecided' : ''}`}
+      class={`changes-file changes-${file.status ?? file.decided?.outcome}${file.status ? ' changes-undecided' : file.decided?.canUndo ? ' changes-undoable' : ''}`}
       aria-posinset={at + 1}
       aria-setsize={of}
     >
@@ -271,6 +271,13 @@ function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number 
             onClick={() => decide('changes/keep')}
           />
         </>
+      )}
+      {file.decided?.canUndo && (
+        <IconButton
+          icon="debug-restart"
+          label={t('Undo Keep or Revert in {0}', name)}
+          onClick={() => decide('changes/undecide')}
+        />
       )}
     </li>
   )

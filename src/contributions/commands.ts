@@ -2,11 +2,11 @@ import type { ContributedCommand } from '../app/ids.ts'
 import type { CommandContribution } from './contribution.ts'
 
 /**
- * The keys of a review, wherever the focus is in it, also on nothing: files that were scrolled away lose it; but not in another editor
- * within it. VS Code knows before the extension that the user types, or went to another kind of editor.
+ * The keys of a review, only while one of its texts has the focus: no other key says at once that a webview has it. VS Code knows before the
+ * extension that the user types, or went to another kind of editor.
  */
 const IN_REVIEW =
-  'parley.reviewKeys && activeEditor =~ /diffeditor$/i && !activeEditorIsDirty && !inlineChatFocused && !inBreakpointWidget && !inReferenceSearchEditor && !sideBarFocus && !auxiliaryBarFocus && !panelFocus && !inQuickOpen && !commentEditorFocused && (editorTextFocus || !inputFocus)'
+  'parley.reviewKeys && activeEditor =~ /diffeditor$/i && !activeEditorIsDirty && !inlineChatFocused && !inBreakpointWidget && !inReferenceSearchEditor && !commentEditorFocused && editorTextFocus'
 
 /**
  * Commands with their titles, keys and places in menus. What each does is in `app/app-commands.ts` and

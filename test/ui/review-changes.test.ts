@@ -248,8 +248,18 @@ describe("reviewing agents' changes in the editor", () => {
       // keys of the input are not the review's
       await conversation.composer.click()
       await keyboard.type('two')
-      await key('Control+z', 'Control+y')
+      const written = (text: string) =>
+        waitFor(`“${text}” in the input`, async () => (await conversation.composerText()) === text)
+      await written('two')
+      await key('Control+z')
+      await written('')
+      await key('Control+y')
+      await written('two')
       await counted('9 of 10 decided')
+      await key('Control+n')
+      await workbench.page.getByRole('tab', { name: /^Untitled-1/ }).waitFor()
+      await counted('9 of 10 decided')
+      await workbench.runCommand('View: Close Editor')
 
       // the keys are the text's from the first typed character to the next save
       const line = entry(names[2]!).locator('.editor.modified .view-line', {

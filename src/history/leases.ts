@@ -99,6 +99,11 @@ export class Leases implements Disposable {
     return lease !== undefined && lease.owner !== this.owner && this.#isLive(lease)
   }
 
+  /** Like `isElsewhere`, at any time; false if the database can't be read. */
+  isSeenElsewhere(agentId: string, sessionId: string): boolean {
+    return this.#database.attempt(() => this.isElsewhere(agentId, sessionId), false)
+  }
+
   /** Fires events for takeovers and requests by other windows. Called by a timer while sessions are open. */
   poll(): void {
     const { missing, requested } = this.#database.attempt(() => this.#check(), { missing: [], requested: [] })

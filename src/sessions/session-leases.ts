@@ -10,7 +10,7 @@ import type { Leases } from '../history/leases.ts'
 /** The leases of sessions among all windows of the machine. */
 export type SessionLeases = Pick<
   Leases,
-  'acquire' | 'release' | 'request' | 'seize' | 'onDidLose' | 'onDidRequest'
+  'acquire' | 'isSeenElsewhere' | 'release' | 'request' | 'seize' | 'onDidLose' | 'onDidRequest'
 >
 
 /**
@@ -65,10 +65,8 @@ export class HeldSessions {
   }
 
   /** Whether another window has the session now. */
-  isElsewhere(session: SessionId): boolean {
-    if (!this.acquire(session)) return true
-    this.release(session)
-    return false
+  isElsewhere({ agentId, sessionId }: SessionId): boolean {
+    return this.#leases?.isSeenElsewhere(agentId, sessionId) === true
   }
 
   /** Like `acquire`, for several sessions. */

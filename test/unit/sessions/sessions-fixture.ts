@@ -211,6 +211,10 @@ export class MemoryLeases implements SessionLeases {
     this.seize(agentId, sessionId)
     return true
   }
+  isSeenElsewhere(agentId: string, sessionId: string): boolean {
+    const owner = this.#all.get(`${agentId}/${sessionId}`)
+    return owner !== undefined && owner !== this
+  }
   release(agentId: string, sessionId: string): void {
     const key = `${agentId}/${sessionId}`
     if (this.#all.get(key) === this) this.#all.delete(key)

@@ -3,10 +3,9 @@ import * as vscode from 'vscode'
 import * as z from 'zod'
 import type { WhichChanges } from '../../app/changes/editor-changes.ts'
 import type { ChosenFiles, ChosenPlace, EditorDecisions } from '../../app/changes/editor-decisions.ts'
+import { ReviewSteps } from '../../app/changes/review-steps.ts'
 import { type CommandHandlers, CommandId, HiddenCommandId } from '../../app/ids.ts'
-import { withTimeout } from '../../common/async.ts'
 import { UnavailableError } from '../../common/errors.ts'
-import { REVIEW_STEP_MS } from '../../common/limits.ts'
 import type { ChangeEditors } from '../changes/change-editors.ts'
 import type { OldTexts } from '../changes/old-texts.ts'
 import type { ReviewCursor } from '../changes/review-cursor.ts'
@@ -55,19 +54,11 @@ export function changeCommands(options: ChangeCommandsOptions) {
     return { ...place, ...(byLens.success && { ids: byLens.data.ids }), ...(peek && { peek }) }
   }
 
-  let latest: Promise<unknown> = Promise.resolve()
-  /** A key that is pressed again soon applies to the change where the user is after the first time. */
-  const step = (work: () => Promise<void>) => {
-    const now = withTimeout(latest, REVIEW_STEP_MS)
-      .then(work)
-      .finally(() => reviewKeys.resume())
-    latest = now.catch(() => {})
-    return now
-  }
+  const steps = new ReviewSteps(() => reviewKeys.resume())
 
   /** Decides about changes, and moves to the next one. */
   const decide = (args: unknown[], how: 'keep' | 'revert') =>
-    step(async () => {
+    steps.take(async () => {
       const next = await decisions.decide(how, await placeOf(args), cursor.scope)
       if (next) await cursor.go(next)
     })
@@ -97,7 +88,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
   }
 
   const move = (args: unknown[], direction: 1 | -1) =>
-    step(async () => {
+    steps.take(async () => {
       const at = await cursor.at()
       if (at) await decisions.refresh([at.path])
       const from = lens.safeParse(args[1]).success ? await placeOf(args) : await cursor.position()

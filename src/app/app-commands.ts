@@ -99,7 +99,7 @@ export function appCommands(platform: Platform, services: AppServices) {
       agents,
       tracker: services.tracker,
       workbench,
-      sessions: manager.all,
+      sessions: manager.openSessions,
       decisions: services.decisions,
       branches: services.branches,
       summarize: services.summarize,

@@ -63,8 +63,8 @@ export class Attention extends Owner {
     this.register(
       new RequestNotifications({
         manager,
-        isSeen: open => manager.all.isVisible(open),
-        onDidChangeVisibility: manager.all.onDidChangeVisibility,
+        isSeen: open => manager.openSessions.isVisible(open),
+        onDidChangeVisibility: manager.openSessions.onDidChangeVisibility,
         call: async (open, question, over) => {
           const choices = choicesOf(question)
           const labels = choices.map(({ label }) => label)

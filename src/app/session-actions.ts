@@ -117,7 +117,7 @@ export class SessionActions {
       if (!open || !(await this.#mayClose(open))) return
       this.#surfaces.showing(open)?.controller.leave()
       await waitForAgent(this.#workbench.dialogs, open.agentName, l10n.t('Close Session'), () =>
-        this.#manager.all.close(open),
+        this.#manager.openSessions.close(open),
       )
       return
     }
@@ -195,7 +195,7 @@ export class SessionActions {
   /** Closes the session without waiting for its agent, which is asked to delete it later. */
   #close(open: OpenSession): void {
     this.#surfaces.showing(open)?.controller.leave()
-    this.#manager.all
+    this.#manager.openSessions
       .close(open)
       .catch(error => this.#log.warn(`A deleted session couldn't be closed: ${messageOf(error)}`))
   }

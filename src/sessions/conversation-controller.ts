@@ -191,7 +191,7 @@ export class ConversationController extends Owner {
   /** The open session that a page showed under this key. When the user's action arrives, the view may already show another session. */
   shownAs(key: string): OpenSession | undefined {
     if (key === this.key || key === this.keyBefore) return this.current
-    return this.#options.manager.all.withKey(key)
+    return this.#options.manager.openSessions.withKey(key)
   }
 
   /** Displays no session. The previous one stays open in this window. */
@@ -270,7 +270,7 @@ export class ConversationController extends Owner {
     })
     if (isPaused) next.pause()
     // the agent may refuse, which has no effect here
-    manager.all
+    manager.openSessions
       .close(manager.find(from.agentId, from.session.sessionId) ?? from)
       .catch(error => this.#options.log.warn(`A session that was left: ${messageOf(error)}`))
   }

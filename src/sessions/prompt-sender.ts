@@ -21,7 +21,7 @@ interface PromptSenderOptions {
   opener: SessionOpener
   signIn: SignInFlow
   failures: Failures
-  manager: Pick<SessionManager, 'all'>
+  manager: Pick<SessionManager, 'openSessions'>
   runner: (agentId: string) => AgentRunner
   trusted: () => boolean
 }
@@ -119,7 +119,7 @@ export class PromptSender {
         await (opener.pending ?? this.#nextChange.promise)
     }
     if (this.queue !== queue) {
-      const open = manager.all.sessionOf(queue)
+      const open = manager.openSessions.sessionOf(queue)
       if (open?.session.phase === 'ready') return open
       throw notOpened()
     }

@@ -41,27 +41,27 @@ export class SessionManager extends Owner {
   readonly #changes = new Map<string, SessionChanges>()
 
   /** The open sessions of all windows of this process. */
-  readonly all: OpenSessions
+  readonly openSessions: OpenSessions
   /** A session was opened or closed, in any of these windows. */
   readonly onDidChange: OpenSessions['onDidChange']
 
   constructor(options: SessionManagerOptions) {
     super()
     this.#options = options
-    this.all = options.openSessions
-    this.onDidChange = this.all.onDidChange
+    this.openSessions = options.openSessions
+    this.onDidChange = this.openSessions.onDidChange
     const { rules } = options
     if (rules) this.register(rules.onDidChange(() => this.#checkAllowances(rules.allowances())))
   }
 
   /** The open sessions that this window opened: it's responsible for their agents, and for telling the user about them. */
   list(): OpenSession[] {
-    return this.all.list().filter(open => this.#own.has(open))
+    return this.openSessions.list().filter(open => this.#own.has(open))
   }
 
   /** The open session, whichever window opened it. */
   find(agentId: string, sessionId: string): OpenSession | undefined {
-    return this.all.find(agentId, sessionId)
+    return this.openSessions.find(agentId, sessionId)
   }
 
   /** Whether this window opened the session. */
@@ -71,7 +71,7 @@ export class SessionManager extends Owner {
 
   /** The changes of a session that is open, or was in this window. */
   changesOf(key: string): SessionChanges | undefined {
-    return this.all.withKey(key)?.changes ?? this.#changes.get(key)
+    return this.openSessions.withKey(key)?.changes ?? this.#changes.get(key)
   }
 
   /** Creates a session with its changes, which isn't open before it's admitted. */
@@ -99,12 +99,12 @@ export class SessionManager extends Owner {
     this.#own.add(open)
     // before it's added: prompts in the queue of the session that it replaces go to it
     const queue = queues.of(key)
-    this.all.add(open, () => {
+    this.openSessions.add(open, () => {
       open.begin({
         ...{ queue, services, transcripts, usage, limits, origin },
         onChange: changes => this.#noteChanges(open, changes),
         // the sessions of an ended agent are closed; their conversations stay readable
-        onEnd: () => this.all.dismiss(open),
+        onEnd: () => this.openSessions.dismiss(open),
       })
       if (rules) this.#checkAllowances(rules.allowances())
     })
@@ -132,7 +132,7 @@ export class SessionManager extends Owner {
   /** Ends the sessions of this window. */
   override dispose(): void {
     super.dispose()
-    for (const open of this.list().reverse()) this.all.drop(open)
+    for (const open of this.list().reverse()) this.openSessions.drop(open)
   }
 
   /** Records when a turn starts or ends and when the title changes. */

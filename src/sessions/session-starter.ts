@@ -257,11 +257,11 @@ export class SessionStarter {
     try {
       await opening.opened
     } catch (error) {
-      manager.all.dismiss(open)
+      manager.openSessions.dismiss(open)
       throw error
     }
     open.session.optionChanges.reopened(options ?? [])
-    if (replaced) manager.all.dismiss(replaced)
+    if (replaced) manager.openSessions.dismiss(replaced)
     manager.record(open)
     if (continues && !signal.aborted) recordContinuation(records, this.#options.held, continues.from, open)
     return open

@@ -11,7 +11,7 @@ import type { SessionManager } from '../session-manager.ts'
 import type { DeletableSession, MarkedSession } from './session-deletions.ts'
 
 interface SessionDeleterOptions {
-  manager: Pick<SessionManager, 'list' | 'find' | 'all' | 'onDidChange'>
+  manager: Pick<SessionManager, 'list' | 'find' | 'openSessions' | 'onDidChange'>
   held: Pick<HeldSessions, 'reserve'>
   runner: (agentId: string) => AgentRunner
   records: Pick<SessionRecords, 'forget'>
@@ -71,7 +71,7 @@ export class SessionDeleter extends Owner {
           ),
         )
       const open = manager.find(agentId, sessionId)
-      if (open) await manager.all.close(open)
+      if (open) await manager.openSessions.close(open)
       // an agent that has already deleted the session may refuse to do so again
       const key = sessionKey(agentId, sessionId)
       if (!deletesCopy && !this.#deletedByAgent.has(key)) {

@@ -346,7 +346,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     const detached = agent.hosted?.leave()
     const holds = all.map(open => {
       const hold = held.hold({ agentId: open.agentId, sessionId: open.session.sessionId })
-      manager.all.dismiss(open)
+      manager.openSessions.dismiss(open)
       return hold
     })
     agent.dispose()

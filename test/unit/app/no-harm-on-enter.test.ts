@@ -128,7 +128,7 @@ describe('a list', () => {
       const session = { phase: 'ready', state, conversation: {} }
       const open = { session, isBusy: false, agentName: 'A' }
       const actions = new SessionActions({
-        manager: { find: () => open, all: { close: async (one: unknown) => void closed.push(one) } },
+        manager: { find: () => open, openSessions: { close: async (one: unknown) => void closed.push(one) } },
         surfaces: { showing: () => undefined },
         deleter: { mark: (item: unknown) => item },
         deletions: { mark() {} },

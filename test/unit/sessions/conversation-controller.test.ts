@@ -722,7 +722,7 @@ describe('ConversationController', () => {
     const systemPrompt = { mode: 'append' as const, text: 'Be brief.' }
     if (fixture.plan) fixture.plan = { ...fixture.plan, ownSystemPrompt: systemPrompt }
     const open = await ready()
-    await fixture.manager.all.close(open)
+    await fixture.manager.openSessions.close(open)
     const reference = { agentId: 'one', sessionId: 's1', cwd: '/w/a', additionalDirectories: ['/w/c'] }
     const loading = fixture.controller.opener.reopen('load', reference)
     await until(() => fixture.agent.loads.length === 1)
@@ -734,7 +734,7 @@ describe('ConversationController', () => {
   })
 
   it('has the folder of an imported session confirmed, unless its agent says the folder', async () => {
-    await fixture.manager.all.close(await ready())
+    await fixture.manager.openSessions.close(await ready())
     fixture.existing.length = 0
     const { records } = fixture
     records.get = (agentId, sessionId) => ({
@@ -1166,7 +1166,7 @@ describe('ConversationController', () => {
       await until(() => fixture.agent.prompts.length === 1)
       fixture.agent.endTurn(fixture.agent.prompts[0]!)
       fixture.controller.leave()
-      await fixture.manager.all.close(fixture.manager.list()[0]!)
+      await fixture.manager.openSessions.close(fixture.manager.list()[0]!)
       const kept = fixture.transcripts.read('one', 's9')?.entries
       assert.deepEqual(
         kept?.map(entry => entry.kind),

@@ -103,7 +103,7 @@ describe('SessionDeleter', () => {
   it("deletes nothing if the agent should delete the session, but doesn't run anymore", async () => {
     const fixture = await SessionsFixture.withSession()
     const [open] = fixture.manager.list()
-    await fixture.manager.all.close(open!)
+    await fixture.manager.openSessions.close(open!)
     fixture.agent.dispose()
     await until(() => !fixture.runners.peek('one')?.running)
     await assert.rejects(
@@ -178,7 +178,7 @@ describe('SessionDeleter', () => {
   it('says when another window requests or takes a session that is only reserved here', async () => {
     const [first, second] = twoWindows()
     const yielded: string[] = []
-    first.manager.all.onDidYield(({ sessionId }) => yielded.push(sessionId))
+    first.manager.openSessions.onDidYield(({ sessionId }) => yielded.push(sessionId))
     const marked = first.held.reserve(theirs)
     second.leases.request('one', 's1')
     assert.deepEqual(yielded, ['s1'])
@@ -194,7 +194,7 @@ describe('SessionDeleter', () => {
     const deletions = new SessionDeletions(1e6)
     restoreNeeded(deletions, fixture.openSessions)
     fixture.controller.leave()
-    await fixture.manager.all.close(open!)
+    await fixture.manager.openSessions.close(open!)
     deletions.mark([{ item: theirs, reserved: fixture.held.reserve(theirs) }])
     assert.ok(deletions.has('one', 's1'))
     // the agent doesn't respond

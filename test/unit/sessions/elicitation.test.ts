@@ -86,7 +86,7 @@ describe('forms and URLs', () => {
     await settle()
     assert.equal(answer, undefined)
     assert.equal(session.requests.elicitation(pending())?.message, 'Who are you?')
-    await fixture.manager.all.close(fixture.controller.current!)
+    await fixture.manager.openSessions.close(fixture.controller.current!)
     await asked
     assert.deepEqual(fixture.nativeQuestions, ['one Who are you?'], 'asked on outside of the conversation')
     assert.deepEqual(answer, { action: 'decline' })

@@ -152,7 +152,7 @@ describe('a session that is open in another window', () => {
     await second.controller.opener.reopen('resume', reference)
     const reported = failure()
     assert.ok(reported?.type === 'elsewhere' && reported.canFork)
-    await first.manager.all.close(first.manager.list()[0]!)
+    await first.manager.openSessions.close(first.manager.list()[0]!)
     const opening = second.controller.opener.reopen('resume', reference)
     await until(() => second.started.length > 0 && second.agent.resumes.length === 1)
     second.agent.resumes[0]?.resolve({ sessionId: 's1' })
@@ -165,7 +165,7 @@ describe('a session that is open in another window', () => {
     const restoring = second.controller.opener.restore(reference)
     await until(() => second.controller.phase === 'starting')
     assert.equal(second.controller.failures.size, 0)
-    await first.manager.all.close(first.manager.list()[0]!)
+    await first.manager.openSessions.close(first.manager.list()[0]!)
     await until(() => second.started.length > 0 && second.agent.resumes.length === 1)
     second.agent.resumes[0]?.resolve({ sessionId: 's1' })
     await restoring
@@ -173,7 +173,7 @@ describe('a session that is open in another window', () => {
   })
 
   it("is released if it couldn't be opened", async () => {
-    await first.manager.all.close(first.manager.list()[0]!)
+    await first.manager.openSessions.close(first.manager.list()[0]!)
     second.onStart = () => {
       throw new Error('no')
     }

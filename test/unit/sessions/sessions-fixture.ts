@@ -324,7 +324,7 @@ export class SessionsFixture {
     sources: this.sources,
     continuing: this.#hosting && {
       continues: key => this.hosted?.continues(key),
-      sessionOf: queue => this.manager.all.sessionOf(queue),
+      sessionOf: queue => this.manager.openSessions.sessionOf(queue),
     },
   })
   readonly records = machine?.records ?? new MemoryRecords()

@@ -146,7 +146,7 @@ describe('going back in a conversation, with an agent that can forget', () => {
       // it's there before the text is deleted
       await waitFor('the prompt', async () => (await conversation.composerText()).endsWith('second'))
       await conversation.composer.fill('')
-      await conversation.frame.getByText('Your next prompt tells the agent to disregard it').waitFor()
+      await conversation.frame.getByText('The next prompt tells the agent to disregard it').waitFor()
       await conversation.runTurn('[[say else]] third')
       assert.match(JSON.stringify(lastPrompt(agent)), /Disregard that prompt/)
     }

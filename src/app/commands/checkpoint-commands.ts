@@ -388,7 +388,7 @@ function noteRestored(
     severity: 'info',
     title: restoredTitle(prompt ? excerptOf(prompt) : '', undone),
     description: l10n.t(
-      'Everything since that prompt is set aside. Your next prompt tells the agent to disregard it.',
+      'Everything since that prompt is set aside. The next prompt tells the agent to disregard it.',
     ),
     ...(undone && { files: undone.files.map(({ before }) => before.path) }),
     rewind: { from: since, to: state.turn, ...(undone && { restored: undone.id }) },
@@ -630,7 +630,7 @@ async function forkBefore(
     severity: 'info',
     title: l10n.t('Continued from before the prompt “{0}”', prompt ? excerptOf(prompt) : ''),
     description: l10n.t(
-      'Everything since that prompt is set aside. Your next prompt tells the agent to disregard it.',
+      'Everything since that prompt is set aside. The next prompt tells the agent to disregard it.',
     ),
     rewind: { from: turn, to },
   })

@@ -1,7 +1,7 @@
 import { PERMISSION } from '../entries/requests.ts'
 import { TOOL_CALL, type ToolCallEntry } from '../entries/tool-call.ts'
 import { touchedFiles } from '../entries/touched-files.ts'
-import { isRefused } from '../requests/permission-text.ts'
+import { isRefused } from '../permission-outcome.ts'
 import type { TurnFiles, TurnSummary } from '../state-base.ts'
 import { entryAt, type ReducerState, type Step, touch } from '../step.ts'
 import { isNotable } from '../turn-summary.ts'

@@ -1,6 +1,5 @@
 import type { PermissionOption } from '../../acp/model.ts'
 import { visibleProse } from '../../common/visible.ts'
-import type { PermissionEntry } from '../entries/requests.ts'
 import type { Translate } from './elicitation.ts'
 
 /** The label of an option: its name with hidden characters visible, or, without a name, the meaning of its kind. */
@@ -12,21 +11,6 @@ export function optionName({ name, kind }: PermissionOption, t: Translate): stri
 export function optionHint(option: PermissionOption, t: Translate): string | undefined {
   const name = option.name.trim()
   return name === '' || saysKind(name, option.kind) ? undefined : kindText(option.kind, t)
-}
-
-/** The option that answered a request. */
-export function chosenOption({
-  options,
-  outcome,
-}: Pick<PermissionEntry, 'options' | 'outcome'>): PermissionOption | undefined {
-  return outcome?.type === 'selected'
-    ? options.find(({ optionId }) => optionId === outcome.optionId)
-    : undefined
-}
-
-/** Whether the user, or a rule, didn't allow what was requested. */
-export function isRefused(asked: Pick<PermissionEntry, 'options' | 'outcome'>): boolean {
-  return asked.outcome?.type === 'cancelled' || chosenOption(asked)?.kind.startsWith('reject') === true
 }
 
 /** The outcome of a request that was answered with an option of this kind. */

@@ -1,4 +1,4 @@
-import { chosenOption } from '../../conversation/requests/permission-text.ts'
+import { chosenOption } from '../../conversation/permission-outcome.ts'
 import type { Entry, PermissionEntry } from '../../conversation/state.ts'
 import type { EntrySlot } from './slot.ts'
 

@@ -1,12 +1,8 @@
 import type { PermissionOption } from '../../../acp/model.ts'
 import { visibleProse } from '../../../common/visible.ts'
 import { type McpToolCall, mcpToolCall } from '../../../conversation/mcp-tool-call.ts'
-import {
-  chosenOption,
-  optionHint,
-  optionName,
-  outcomeAside,
-} from '../../../conversation/requests/permission-text.ts'
+import { chosenOption } from '../../../conversation/permission-outcome.ts'
+import { optionHint, optionName, outcomeAside } from '../../../conversation/requests/permission-text.ts'
 import type { AppliedRule, PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
 import { commandOf } from '../../../conversation/tool-command.ts'
 import { t } from '../../l10n.ts'

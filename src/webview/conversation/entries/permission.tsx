@@ -4,14 +4,9 @@ import type { PermissionOption, ToolCallContent } from '../../../acp/model.ts'
 import { isCut } from '../../../bridge/conversation.ts'
 import { visible, visibleProse } from '../../../common/visible.ts'
 import { mcpToolText } from '../../../conversation/mcp-tool-call.ts'
+import { chosenOption, isRefused } from '../../../conversation/permission-outcome.ts'
 import { planOf } from '../../../conversation/plan-question.ts'
-import {
-  chosenOption,
-  isRefused,
-  optionHint,
-  optionName,
-  outcomeText,
-} from '../../../conversation/requests/permission-text.ts'
+import { optionHint, optionName, outcomeText } from '../../../conversation/requests/permission-text.ts'
 import type { PermissionEntry, ToolCallEntry } from '../../../conversation/state.ts'
 import {
   besideCommand,

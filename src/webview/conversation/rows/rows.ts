@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { chosenOption } from '../../../conversation/requests/permission-text.ts'
+import { chosenOption } from '../../../conversation/permission-outcome.ts'
 import { ListWindow } from '../../list/window.ts'
 import type { Expansion } from '../expansion.ts'
 import {

@@ -336,7 +336,8 @@ describe('worktrees', () => {
     })
 
     it('of repositories whose folder has lines in its name, or that have a branch named HEAD', async () => {
-      const odd = path.join(directory, 'two\nlines')
+      // Windows has no such names
+      const odd = path.join(directory, process.platform === 'win32' ? 'lines' : 'two\nlines')
       renameSync(top, odd)
       const expected = {
         top: odd,

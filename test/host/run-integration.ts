@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { format, parseArgs } from 'node:util'
 import { type IntegrationOptions, optionsVariable } from '../integration/options.ts'
-import { eventsVariable } from '../run/test-events.ts'
+import { eventsVariable, TestEvents } from '../run/test-events.ts'
 import { exitOnSignals } from './at-exit.ts'
 import { launchBrowser, newContext, type OpenedPage, openPage } from './browser.ts'
 import { installVsCode } from './install-vscode.ts'
@@ -44,6 +44,11 @@ try {
   const browser = await launchBrowser()
   try {
     exit = await runSuite(browser)
+    // VS Code gives an extension host a minute to start, which a busy machine may need
+    if (exit !== '0' && new TestEvents(events).next().length === 0) {
+      console.log('No test had started, so VS Code is opened once more')
+      exit = await runSuite(browser)
+    }
   } finally {
     await browser.close()
   }
@@ -85,5 +90,6 @@ async function runSuite(browser: Awaited<ReturnType<typeof launchBrowser>>): Pro
     console.log([...(opened?.console.slice(-40) ?? []), server.log.slice(-3000)].join('\n'))
     await opened?.page.screenshot({ path: join(outDirectory, `integration-${vscode.version.name}.png`) })
   }
+  await context.close()
   return exit
 }

@@ -84,7 +84,8 @@ describe('gemini in a terminal', () => {
   const diff = () => waitFor('the diff', () => editor.openDiffs[0])
 
   it('connects to the editor, and tells the model what is open and selected', async () => {
-    await waitFor('the connection', () => editor.asked > 0)
+    // the program starts first, which takes a busy machine a minute
+    await waitFor('the connection', () => editor.asked > 0, { timeout: 180_000 })
     await prompt('please [[hello]]')
     const { prompts = [] } = await waitFor('the request', () =>
       model.requests.find(({ scenario }) => scenario === 'hello'),

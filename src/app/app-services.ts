@@ -1,18 +1,19 @@
 import { DisposableStore } from '../common/disposable.ts'
 import { ConversationSurfaces } from './conversation/conversation-surface.ts'
-import type { Platform, ProcessPlatform } from './platform.ts'
+import type { Platform } from './platform.ts'
 import { createProcessScope, type ProcessScope } from './process-scope.ts'
 import { createSessionWindow } from './session-window.ts'
 import { createSessionsScope } from './sessions-scope.ts'
 import { createWindowScope } from './window-scope.ts'
 import { createWindowViews } from './window-views.ts'
-import { settingOf } from './workbench.ts'
 
 export type AppServices = ReturnType<typeof createAppServices>
 
 /** Creates everything that doesn't need VS Code itself, scope by scope. Each is disposed as one, the last one first. */
 export function createAppServices(platform: Platform, own: DisposableStore) {
-  const process = createProcessScope(processPlatform(platform), own.add(new DisposableStore()))
+  const { fileInExtension, log, secrets, storage } = platform
+  const shared = { fileInExtension, log, secrets, globalFolder: storage.globalFolder }
+  const process = createProcessScope(shared, own.add(new DisposableStore()))
   return createWindowServices(platform, process, own)
 }
 
@@ -20,6 +21,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
 export function createWindowServices(platform: Platform, process: ProcessScope, own: DisposableStore) {
   const surfaces = new ConversationSurfaces()
   const scope = () => own.add(new DisposableStore())
+  own.add(process.processWindows.add(platform.workbench))
   const served = createSessionWindow(platform, surfaces, process, scope())
   const sessions = createSessionsScope(process, served, scope())
   const shared = { ...process, ...served, ...sessions }
@@ -28,16 +30,4 @@ export function createWindowServices(platform: Platform, process: ProcessScope, 
   // Disposed first, in reverse order: nothing that ends with the window may reach an agent that continues.
   own.add(sessions.hosted)
   return { ...window, ...views }
-}
-
-/** As long as each window has its own process, the window answers for the user. */
-export function processPlatform(platform: Platform): ProcessPlatform {
-  const { fileInExtension, log, secrets, storage, workbench } = platform
-  return {
-    ...{ fileInExtension, log, secrets, storage },
-    network: () => workbench.network,
-    setting: name => settingOf(workbench, name),
-    onDidChangeSetting: workbench.settings.onDidChange,
-    warn: workbench.dialogs.warn,
-  }
 }

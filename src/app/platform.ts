@@ -1,12 +1,10 @@
 import type { AgentLaunch } from '../acp/agent.ts'
 import type { AuthMethod } from '../acp/model.ts'
-import type { NetworkSettings } from '../agents/environment.ts'
 import type { PythonSelection } from '../agents/project-environment/python-environment.ts'
 import type { Disposable } from '../common/disposable.ts'
 import type { Event } from '../common/event.ts'
 import type { Logger } from '../common/logger.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
-import type { SettingValue } from '../common/settings.ts'
 import type { EditorDocuments } from '../editor/files/open-documents.ts'
 import type { Encodings } from '../editor/files/text-files.ts'
 import type { McpFileLocations } from '../mcp/mcp-files.ts'
@@ -68,17 +66,10 @@ export interface Platform {
   ): Promise<void>
 }
 
-/** The settings that are used for all windows at once. */
-type SharedSetting = 'agentRegistry' | 'history.maximumAge' | 'history.maximumSize' | 'maximumFrameSize'
-
-/** What the process scope gets, which windows can share: nothing of one window. */
-export interface ProcessPlatform extends Pick<Platform, 'fileInExtension' | 'log' | 'secrets' | 'storage'> {
-  /** The editor's own network settings. */
-  network(): NetworkSettings
-  setting<N extends SharedSetting>(name: N): SettingValue<N>
-  onDidChangeSetting(name: SharedSetting, listener: () => void): Disposable
-  /** Tells the user something, in whichever window. Resolves to the chosen button. */
-  warn(text: string, ...buttons: string[]): Promise<string | undefined>
+/** What the process scope gets of the program, which its windows share. */
+export interface ProcessPlatform extends Pick<Platform, 'fileInExtension' | 'log' | 'secrets'> {
+  /** The folder for files of all workspaces. */
+  globalFolder: string
 }
 
 /** The log of each agent. */

@@ -4,6 +4,7 @@ import { OpenSessions } from '../sessions/open-sessions.ts'
 import { HeldSessions } from '../sessions/session-leases.ts'
 import { createMachineAgents } from './agents/machine-agents.ts'
 import type { ProcessPlatform } from './platform.ts'
+import { ProcessWindows } from './process-windows.ts'
 import { createStorageServices } from './storage/storage-services.ts'
 
 export type ProcessScope = ReturnType<typeof createProcessScope>
@@ -13,8 +14,9 @@ export function createProcessScope(platform: ProcessPlatform, own: DisposableSto
   const { log, secrets } = platform
   const script = platform.fileInExtension('dist', 'process-guard.cjs')
   const guard = own.add(createProcessGuard({ script, log }))
-  const stores = createStorageServices(platform, own)
-  const machine = createMachineAgents(platform, guard, stores.processRow, own)
+  const processWindows = own.add(new ProcessWindows())
+  const stores = createStorageServices(platform, processWindows, own)
+  const machine = createMachineAgents(platform, processWindows, guard, stores.processRow, own)
   const openSessions = own.add(new OpenSessions(new HeldSessions(stores.leases), log))
-  return { ...stores, ...machine, guard, log, openSessions, secrets }
+  return { ...stores, ...machine, guard, log, openSessions, processWindows, secrets }
 }

@@ -23,7 +23,7 @@ import { ContextKey } from './ids.ts'
 import type { Platform } from './platform.ts'
 import type { ProcessScope } from './process-scope.ts'
 import { WorkspaceSessionPlanner } from './session-planner.ts'
-import { createChangeServices } from './storage/storage-services.ts'
+import { createChangeServices, protectStores } from './storage/storage-services.ts'
 import { gitFolderStore, HAS_AGENTS, turnStore, viewStore } from './storage/stores.ts'
 import { windowSettings, windowTrust } from './window-settings.ts'
 import { settingOf } from './workbench.ts'
@@ -43,6 +43,7 @@ export function createSessionWindow(
   const { workbench, storage, log, secrets } = platform
   const { conversations, processRow } = process
   const windowRow = own.add(processRow.another(() => workbench.setContext(ContextKey.windowIsOpen, true)))
+  protectStores(platform, own)
   const settings = windowSettings(workbench)
   const trust = windowTrust(workbench)
   const protectedFiles = new ProtectedFiles(new PathRules(), platform.settingsFolders, () =>

@@ -13,18 +13,19 @@ import type { Windows } from '../../history/windows.ts'
 import { Bridges } from '../../mcp/bridge/bridges.ts'
 import { ProtocolRecorder } from '../inspector/protocol-recorder.ts'
 import type { ProcessPlatform } from '../platform.ts'
+import type { ProcessWindows } from '../process-windows.ts'
 
 export const MiB = 1024 * 1024
 
 /** Creates what windows can share of agents: the registry, what is installed, how programs start, and what agents run beside windows. */
 export function createMachineAgents(
   platform: ProcessPlatform,
+  { network, setting }: ProcessWindows,
   guard: ProcessGuard,
   processRow: Windows,
   own: DisposableStore,
 ) {
-  const { fileInExtension, log, network, secrets, setting } = platform
-  const directory = platform.storage.globalFolder
+  const { fileInExtension, globalFolder: directory, log, secrets } = platform
   const fetch = fetchAsSet(network)
   const environment = own.add(new LaunchEnvironmentSource({ log }))
   const installed = own.add(new InstalledAgents(path.join(directory, 'agents'), processRow, log))
@@ -65,7 +66,7 @@ export function createMachineAgents(
 }
 
 /** VS Code's own `fetch` obeys its proxy settings and the system's certificates, but not `http.proxyStrictSSL`. */
-function fetchAsSet(network: ProcessPlatform['network']): typeof fetch {
+function fetchAsSet(network: ProcessWindows['network']): typeof fetch {
   return async (input, init) => {
     const address = String(input)
     if (network().strictSSL !== false || !address.startsWith('https:')) return fetch(input, init)

@@ -20,6 +20,7 @@ import { SearchClient } from '../../history/search/search-client.ts'
 import { sessionsBefore } from '../../sessions/continuation.ts'
 import { PreviewStore } from '../page-preview.ts'
 import type { Platform, ProcessPlatform } from '../platform.ts'
+import type { ProcessWindows } from '../process-windows.ts'
 import { settingOf, type WindowState } from '../workbench.ts'
 import { CODE_CACHE, previewFiles, privateFolders } from './stores.ts'
 
@@ -34,26 +35,29 @@ const TRIM_AFTER_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 
 /** Creates the stores of data that outlives the window: sessions, conversations, previews. */
-export function createStorageServices(platform: ProcessPlatform, own: DisposableStore) {
-  const { setting, storage, log, secrets } = platform
+export function createStorageServices(
+  platform: ProcessPlatform,
+  windows: ProcessWindows,
+  own: DisposableStore,
+) {
+  const { globalFolder, log, secrets } = platform
+  const { setting } = windows
   const trouble = new StorageTrouble(async (message, action) => {
-    const answer = await platform.warn(message, ...(action ? [action.title] : []))
+    const answer = await windows.warn(message, ...(action ? [action.title] : []))
     if (action && answer === action.title) action.run()
   })
-  const previews = new PreviewStore(previewFiles(storage, log), {
+  const previews = new PreviewStore(previewFiles(platform, log), {
     redact: text => secrets.redact(text),
     isSaved(key) {
       const { agentId, sessionId } = sessionOfKey(key)
       return transcripts.has(agentId, sessionId)
     },
   })
-  void protectFolders(privateFolders(storage), log)
   const cleaner = setTimeout(() => {
-    void removeUnfinishedFiles(privateFolders(storage), log)
     if (setting('history.maximumAge') > 0) conversations.trim()
   }, CLEAN_AFTER_MS)
   const codeKeeper = setTimeout(
-    () => void storeCompiledCode(path.join(storage.globalFolder, CODE_CACHE), log),
+    () => void storeCompiledCode(path.join(globalFolder, CODE_CACHE), log),
     KEEP_CODE_AFTER_MS,
   )
   own.add(
@@ -62,7 +66,7 @@ export function createStorageServices(platform: ProcessPlatform, own: Disposable
       clearTimeout(codeKeeper)
     }),
   )
-  const fileOf = (name: string) => path.join(storage.globalFolder, name)
+  const fileOf = (name: string) => path.join(globalFolder, name)
   /** Maximum size of all saved conversations in bytes; 0: no limit. */
   const maxBytes = () => {
     const megabytes = setting('history.maximumSize')
@@ -79,14 +83,14 @@ export function createStorageServices(platform: ProcessPlatform, own: Disposable
       pinned: () => records.pinned(),
     }),
   )
-  const { transcripts, leases, windows, clock } = conversations
+  const { transcripts, leases, windows: processRow, clock } = conversations
   const records: LocalSessions = own.add(
     new LocalSessions({ file: fileOf('sessions.db'), trouble, log, secrets, seenClock: clock }),
   )
   let trimmer: NodeJS.Timeout | undefined
   for (const limit of ['history.maximumAge', 'history.maximumSize'] as const)
     own.add(
-      platform.onDidChangeSetting(limit, () => {
+      windows.onDidChangeSetting(limit, () => {
         clearTimeout(trimmer)
         trimmer = setTimeout(() => conversations.trim(), TRIM_AFTER_MS)
       }),
@@ -107,7 +111,7 @@ export function createStorageServices(platform: ProcessPlatform, own: Disposable
     records,
     transcripts,
     leases,
-    processRow: windows,
+    processRow,
     conversations,
     clock,
     /** Size of all saved conversations in bytes, and its limit; 0 for no limit. */
@@ -115,9 +119,20 @@ export function createStorageServices(platform: ProcessPlatform, own: Disposable
   }
 }
 
+/** Lets only the user read the window's folders, and removes what a crash left there. */
+export function protectStores(
+  { storage, log }: Pick<Platform, 'storage' | 'log'>,
+  own: DisposableStore,
+): void {
+  const folders = privateFolders(storage)
+  void protectFolders(folders, log)
+  const cleaner = setTimeout(() => void removeUnfinishedFiles(folders, log), CLEAN_AFTER_MS)
+  own.add(toDisposable(() => clearTimeout(cleaner)))
+}
+
 /** Reads and writes of files for agents, and what agents changed; see `TrackerOptions` for `agentsBack`. */
 export function createChangeServices(
-  { workbench, storage, log, trash, ...editor }: Platform,
+  { documents: opened, encodings, followFiles, workbench, storage, log, trash }: Platform,
   protectedFiles: ProtectedFiles,
   own: DisposableStore,
   agentsBack: Promise<void>,
@@ -127,12 +142,12 @@ export function createChangeServices(
   }: { conversations: ConversationStorage; records: LocalSessions },
 ) {
   const rules = new PathRules()
-  const documents = own.add(new OpenDocuments(editor.documents, rules))
+  const documents = own.add(new OpenDocuments(opened, rules))
   const files = filesShared({
     ...{ documents, rules, protectedFiles, log },
     fileSystem: disk,
-    encodings: editor.encodings,
-    watch: changed => editor.followFiles(changed),
+    encodings,
+    watch: followFiles,
     folders: () => workbench.folders.map(({ path }) => path),
   })
   const folder = path.join(storage.workspaceFolder ?? storage.globalFolder, 'changes')

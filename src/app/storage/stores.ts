@@ -86,7 +86,10 @@ export function privateFolders(storage: WindowStorage): string[] {
 }
 
 /** Stores the previews of conversations by session: shared by all windows, since any window can delete a session. */
-export function previewFiles({ globalFolder }: WindowStorage, log: Logger): KeyValueStore {
+export function previewFiles(
+  { globalFolder }: Pick<WindowStorage, 'globalFolder'>,
+  log: Logger,
+): KeyValueStore {
   return new FolderStore(join(globalFolder, 'previews'), log)
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { LAYERED_SETTINGS } from '../../../src/agents/setting-layers.ts'
-import { createWindowServices, processPlatform } from '../../../src/app/app-services.ts'
+import { createWindowServices } from '../../../src/app/app-services.ts'
 import { createEditorServices } from '../../../src/app/editor-services.ts'
 import { CommandId } from '../../../src/app/ids.ts'
 import type { Platform } from '../../../src/app/platform.ts'
@@ -67,6 +67,13 @@ describe('two windows of one process', () => {
     const notices = { areAllowed: true, over: [] as AbortSignal[] }
     const executed: string[] = []
     const previewed: string[] = []
+    const warned: string[] = []
+    const settingValues: Record<string, unknown> = {
+      ...{ keepAgentsRunning: 'off', agentRegistry: '', projectEnvironment: false },
+    }
+    const set = (name: string, value: unknown) => {
+      settingValues[name] = value
+    }
     const store = () => {
       const values = new Map<string, unknown>()
       return {
@@ -79,7 +86,7 @@ describe('two windows of one process', () => {
       language: 'en',
       folders: [{ name, path: folder }],
       roots: [{ name, scheme: 'file', path: folder }],
-      settingValues: { keepAgentsRunning: 'off', agentRegistry: '', projectEnvironment: false },
+      settingValues,
       settingLayers: {
         ...Object.fromEntries(LAYERED_SETTINGS.map(setting => [setting, []])),
         editorTools: [{ scope: 'user', value: [] }],
@@ -102,6 +109,7 @@ describe('two windows of one process', () => {
             asked.push(text)
             return buttons[0]
           },
+          warn: async (text: string) => void warned.push(text),
           notify: async (text: string, choices: readonly string[], over: AbortSignal) => {
             notified.push(text)
             notices.over.push(over)
@@ -134,14 +142,14 @@ describe('two windows of one process', () => {
       followFiles: () => ({ dispose() {} }),
     })
     if (!shared) {
-      shared = createProcessScope(processPlatform(platform), own.add(new DisposableStore()))
+      shared = createProcessScope({ ...platform, globalFolder: global }, own.add(new DisposableStore()))
       started.push(shared)
     }
     const window = own.add(new DisposableStore())
     const app = createWindowServices(platform, shared, window)
     const editor = createEditorServices(platform, app, window)
     const close = () => own.release(window)
-    return { app, editor, folder, asked, notified, notices, executed, previewed, close }
+    return { app, editor, folder, asked, notified, notices, executed, previewed, warned, set, close }
   }
 
   it('get the commands, questions and notifications of their own conversations', async () => {
@@ -275,6 +283,24 @@ describe('two windows of one process', () => {
     } finally {
       database.close()
     }
+  })
+
+  it('take the settings of the process from one that is open, and tell the user there', async () => {
+    shared = undefined
+    const [old, now] = [open('old'), open('now')]
+    const { processWindows } = shared!
+    now.set('history.maximumSize', 7)
+    assert.equal(processWindows.setting('history.maximumSize'), 7)
+    void processWindows.warn('to the user')
+    assert.deepEqual([old.warned, now.warned], [[], ['to the user']])
+    now.close()
+    old.set('history.maximumSize', 9)
+    assert.equal(processWindows.setting('history.maximumSize'), 9)
+    void processWindows.warn('again')
+    assert.deepEqual([old.warned, now.warned], [['again'], ['to the user']])
+    old.close()
+    assert.equal(processWindows.setting('history.maximumSize'), 9, 'what is left to do needs the settings')
+    assert.equal(await processWindows.warn('to nobody'), undefined)
   })
 
   it('know what the other one works on, and show it there', async () => {

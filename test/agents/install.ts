@@ -17,24 +17,24 @@ export const MCP_SERVER = 'mcp-server'
 /** A program that gives a project its environment. */
 const MISE = 'mise'
 
-/** The suites `<suite>.test.ts`, each with what it needs; in `registry`, Parley installs the agents itself. */
+/** The suites `<suite>.test.ts`, the longest first, each with what it needs; in `registry`, Parley installs the agents itself. */
 export const SUITES: Readonly<Record<string, AgentName | typeof MCP_SERVER | 'registry'>> = {
+  claude: 'claude',
+  // installs each agent itself
+  registry: 'registry',
   'codex-v1': 'codex',
   'codex-v2': 'codex',
-  claude: 'claude',
-  grok: 'grok',
   gemini: 'gemini',
+  demo: 'demo',
+  accounts: 'codex',
+  commands: 'gemini',
+  grok: 'grok',
+  'continue-with': 'codex',
   'gemini-terminal': 'gemini',
   'claude-terminal': 'claude',
   'sdk-example': 'sdk-example',
-  demo: 'demo',
-  commands: 'gemini',
-  'continue-with': 'codex',
-  accounts: 'codex',
-  'mcp-check': MCP_SERVER,
-  // installs each agent itself
   conformance: 'demo',
-  registry: 'registry',
+  'mcp-check': MCP_SERVER,
 }
 
 /**

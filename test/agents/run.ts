@@ -1,7 +1,9 @@
 // Runs real agents with Parley's own code and a model on loopback: npm run test:agents -- [agent or suite…] [--grep TEXT]
 // Installs them first if necessary (PARLEY_AGENTS_CACHE, or ~/.cache/parley-agents).
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { forEachConcurrent } from '../../src/common/async.ts'
 import { exitOnSignals } from '../host/at-exit.ts'
 import { runStep } from '../run/run-step.ts'
 import { addTallies, formatTally, type Tally } from '../run/tally.ts'
@@ -19,13 +21,19 @@ const suites = Object.entries(SUITES).filter(
   ([suite, agent]) => wanted.length === 0 || wanted.includes(suite) || wanted.includes(agent),
 )
 
-const tallies = await Promise.all(suites.map(test))
+/** They wait for their agents' own timers much of the time, but an agent that gets no processor for a minute fails its suite. */
+const CONCURRENT = 2 * Math.max(2, availableParallelism())
+
+const tallies: Tally[] = []
+await forEachConcurrent(suites, CONCURRENT, async suite => {
+  tallies.push(await test(suite))
+})
 const total = addTallies(tallies)
 console.log(`real agents in ${seconds()}`)
 if (total.failed > 0 || total.passed === 0) process.exitCode = 1
 console.log(formatTally(total))
 
-/** Installs and tests a suite. Suites run concurrently, since they share nothing. */
+/** Installs and tests a suite. Suites share nothing. */
 async function test([name, agent]: (typeof suites)[number]): Promise<Tally> {
   try {
     if (agent !== 'registry') await installAgent(agent)

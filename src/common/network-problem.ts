@@ -48,7 +48,10 @@ const KINDS: Readonly<Record<Kind, readonly string[]>> = {
   'other-name': ['ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_CERT_COMMON_NAME_INVALID'],
 }
 
-/** Why a `fetch` of this address failed. */
+/** The error of VS Code's proxy support, which has no code. The older versions add the user's password for the proxy. */
+const NO_PROXY_CONNECTION = /^Failed to establish a socket connection to proxies\b/
+
+/** Why a request to this address failed. */
 export function networkProblem(error: unknown, address: string): RequestProblem {
   return { ...problemOfError(error, address), detail: describeCauses(error, address) }
 }
@@ -59,8 +62,9 @@ function problemOfError(error: unknown, address: string): NetworkProblem {
   const proxyStatus = errors
     .map(({ message }) => /^Proxy response \((\d+)\)/.exec(message)?.[1])
     .find(Boolean)
-  if (proxyStatus === '407') return problemOfStatus(407)
-  if (proxyStatus !== undefined) return describeProblem('proxy', address)
+  if (proxyStatus !== undefined) return problemOfProxy(Number(proxyStatus), address)
+  if (errors.some(({ message }) => NO_PROXY_CONNECTION.test(message)))
+    return describeProblem('proxy', address)
   const kinds = errors.flatMap(({ code, name, message }) =>
     [code, /\bnet::(ERR_\w+)/.exec(message)?.[1], name].map(problemKind),
   )
@@ -68,6 +72,16 @@ function problemOfError(error: unknown, address: string): NetworkProblem {
     kinds.find(kind => kind !== undefined),
     address,
   )
+}
+
+/** Why a proxy didn't let a request through to the server with this address, by the HTTP status of its response. */
+export function proxyProblem(status: number, address: string): RequestProblem {
+  const detail = `status ${status} from the proxy (${withoutSecrets(address)})`
+  return { ...problemOfProxy(status, address), detail }
+}
+
+function problemOfProxy(status: number, address: string): NetworkProblem {
+  return status === 407 ? problemOfStatus(407) : describeProblem('proxy', address)
 }
 
 /** Why a server's response failed, by its HTTP status. */
@@ -102,7 +116,9 @@ function problemOfStatus(status: number): NetworkProblem {
 
 function describeCauses(error: unknown, address: string): string {
   const causes = errorChain(error).map(({ name, code, message }) =>
-    [code ?? name, message].filter(Boolean).join(': '),
+    [code ?? name, NO_PROXY_CONNECTION.test(message) ? message.replace(/\S+@/g, '') : message]
+      .filter(Boolean)
+      .join(': '),
   )
   return `${causes.join(' < ') || String(error)} (${withoutSecrets(address)})`
 }

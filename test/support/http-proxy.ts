@@ -14,16 +14,23 @@ export class HttpProxy {
     this.#server = server
   }
 
-  /** `portOf` returns the loopback port of the server with this name. */
-  static async start(portOf: (host: string) => number | undefined): Promise<HttpProxy> {
+  /**
+   * `portOf` returns the loopback port of the server with this name. `refusal`: the status and headers with which the proxy refuses to
+   * connect to others.
+   */
+  static async start(
+    portOf: (host: string) => number | undefined,
+    refusal: (host: string) => string = () => '502 Bad Gateway',
+  ): Promise<HttpProxy> {
     const server = createServer()
     const proxy = new HttpProxy(server)
     server.on('connection', socket => proxy.#sockets.add(socket))
     server.on('connect', (incoming, client: Socket) => {
       const { url = '' } = incoming
       proxy.requests.push(`CONNECT ${url}`)
-      const port = portOf(url.slice(0, url.lastIndexOf(':')))
-      if (port === undefined) return void client.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
+      const host = url.slice(0, url.lastIndexOf(':'))
+      const port = portOf(host)
+      if (port === undefined) return void client.end(`HTTP/1.1 ${refusal(host)}\r\n\r\n`)
       const upstream = connect(port, '127.0.0.1', () => {
         client.write('HTTP/1.1 200 Connection established\r\n\r\n')
         upstream.pipe(client).pipe(upstream)

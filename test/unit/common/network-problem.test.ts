@@ -41,6 +41,12 @@ describe('a network problem', () => {
       /^Check the proxy settings\.$/,
     ],
     [
+      'a proxy that is away, for requests without fetch',
+      new Error('Failed to establish a socket connection to proxies: PROXY proxy.example:8080'),
+      /^the proxy doesn't connect/,
+      /^Check the proxy settings\.$/,
+    ],
+    [
       'an unknown certificate',
       failed('SELF_SIGNED_CERT_IN_CHAIN'),
       /certificate isn't trusted$/,
@@ -62,6 +68,12 @@ describe('a network problem', () => {
       assert.ok(logged.includes((cause as Error).message), logged)
       assert.doesNotMatch(logged, /secret/)
     })
+
+  it("of VS Code's proxy support doesn't tell the user's password", () => {
+    const message = 'Failed to establish a socket connection to proxies: PROXY me:pass@word@proxy.example:1'
+    const { detail } = networkProblem(new Error(message), address)
+    assert.match(detail, /to proxies: PROXY proxy\.example:1 /)
+  })
 
   it('is recognized for a real server that refuses, hangs up, or has a self-signed certificate', async () => {
     const told = async (url: string) =>

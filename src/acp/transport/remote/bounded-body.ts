@@ -42,7 +42,8 @@ export class Turnstile {
 }
 
 /**
- * The server-sent events of a response, each with one message, within the bounds that messages from a process have.
+ * The server-sent events of a response, each with one message, within the bounds that messages from a process have. `onComment`: comments
+ * mean nothing, but keep the connection alive.
  * @throws LineTooLongError
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
@@ -50,9 +51,10 @@ export async function* boundedEvents(
   body: AsyncIterable<Buffer>,
   turnstile: Turnstile,
   maxBytes: number,
+  onComment: () => void,
 ): AsyncGenerator<Buffer> {
   const lines = new LineSplitter(maxBytes)
-  const data = new EventData()
+  const data = new EventData(onComment)
   for await (const chunk of body)
     for (const piece of data.read(chunk)) {
       lines.push(piece)
@@ -71,6 +73,11 @@ class EventData {
   /** an event has begun */
   #hasData = false
   #isAfterReturn = false
+  readonly #onComment: () => void
+
+  constructor(onComment: () => void) {
+    this.#onComment = onComment
+  }
 
   get #isData(): boolean {
     return this.#name.replace(BYTE_ORDER_MARK, '') === DATA
@@ -110,6 +117,7 @@ class EventData {
       return
     }
     if (!this.#isData) {
+      if (this.#name === '') this.#onComment()
       this.#place = 'skipped'
       return
     }

@@ -5,7 +5,7 @@ import * as l10n from '@vscode/l10n'
 import { deferred, withTimeout } from '../../../common/async.ts'
 import { boundDepth } from '../../../common/bound-depth.ts'
 import { messageOf } from '../../../common/errors.ts'
-import { REMOTE_CLOSE_MS } from '../../../common/limits.ts'
+import { REMOTE_ALIVE_MS, REMOTE_CLOSE_MS } from '../../../common/limits.ts'
 import { ConnectionError, type ConnectionProblem, type RemoteAddress } from '../../remote-address.ts'
 
 import { LineTooLongError } from '../line-splitter.ts'
@@ -15,6 +15,7 @@ import {
   connectionProblem,
   httpAddress,
   interrupted,
+  isOfProxy,
   responseProblem,
   responseTo,
   send,
@@ -105,7 +106,7 @@ class HttpChannel implements RemoteChannel {
   }
 
   #endOf(error: unknown): ConnectionProblem {
-    if (isOfSystem(error) || error instanceof ConnectionError) return connectionProblem(error, this.#address)
+    if (isOfNetwork(error)) return connectionProblem(error, this.#address)
     if (this.#isConnected) return connectionProblem(interrupted(), this.#address)
     const reason = l10n.t("the server doesn't respond like an agent")
     return { reason, advice: l10n.t("Check the agent's URL."), detail: messageOf(error) }
@@ -132,17 +133,26 @@ class HttpChannel implements RemoteChannel {
     })
     const timer = setTimeout(() => request.destroy(timedOut()), this.#options.answerMs)
     try {
-      const response = await responseTo(request)
+      const response = await responseTo(request).catch((error: unknown): never => {
+        throw new ConnectionError(connectionProblem(error, this.#address))
+      })
       const { statusCode: status = 0 } = response
+      const problem =
+        status < 300 && !isOfProxy(response, this.#address)
+          ? undefined
+          : responseProblem(response, this.#address)
+      if (problem && status < 300) {
+        response.destroy()
+        throw new ConnectionError(problem)
+      }
       const isStream = status === 200 && response.headers['content-type']?.startsWith(EVENT_STREAM)
       const content = isStream
         ? this.#events(response)
         : await boundedMessage(response, this.#options.maxBytes)
-      if (method !== 'DELETE')
-        this.#problem = status < 300 ? undefined : responseProblem(response, this.#address)
+      if (method !== 'DELETE') this.#problem = problem
       return new Response(WITHOUT_BODY.has(status) ? null : content, { status, headers: headersOf(response) })
     } catch (error) {
-      if (!signal.aborted && method !== 'DELETE' && isOfSystem(error))
+      if (!signal.aborted && method !== 'DELETE' && isOfNetwork(error))
         this.#problem = connectionProblem(error, this.#address)
       throw error
     } finally {
@@ -151,18 +161,77 @@ class HttpChannel implements RemoteChannel {
   }
 
   #events(response: IncomingMessage): ReadableStream<Uint8Array> {
-    const events = boundedEvents(response, this.#turnstile, this.#options.maxBytes)
+    const watch = new StreamWatch(response)
+    const { maxBytes } = this.#options
+    const events = boundedEvents(watch.read(), this.#turnstile, maxBytes, () => watch.sawComment())
     return new ReadableStream<Uint8Array>(
       {
         pull: async controller => {
           const { value, done } = await events.next()
-          if (done) controller.close()
-          else controller.enqueue(value)
+          if (done) return controller.close()
+          watch.sawMessage()
+          controller.enqueue(value)
         },
         cancel: () => void response.destroy(),
       },
       { highWaterMark: 0 },
     )
+  }
+}
+
+/**
+ * Notices that a stream was cut without a word. Only a server that sends comments to keep its streams alive, as the SDK's does, can be
+ * missed: without them, an agent that has nothing to say sends nothing either, and only TCP's keep-alive tells that it's gone.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#authoring-notes
+ */
+class StreamWatch {
+  readonly #response: IncomingMessage
+  #isReading = false
+  /** what arrived since the last look */
+  #arrived = { any: false, comment: false, message: false }
+  /** how many looks in a row found nothing, and the most after which something arrived */
+  #silence = 0
+  #longestSilence = 0
+  /** how many looks found only comments; the first one may be a greeting */
+  #keptAlive = 0
+
+  constructor(response: IncomingMessage) {
+    this.#response = response
+    // counts instead of measuring, so that a sleep of the computer is no silence
+    const looking = setInterval(() => this.#look(), REMOTE_ALIVE_MS / 2)
+    response.once('close', () => clearInterval(looking))
+  }
+
+  async *read(): AsyncGenerator<Buffer> {
+    this.#isReading = true
+    for await (const chunk of this.#response as AsyncIterable<Buffer>) {
+      this.#arrived.any = true
+      this.#isReading = false
+      yield chunk
+      this.#isReading = true
+    }
+  }
+
+  sawComment(): void {
+    this.#arrived.comment = true
+  }
+
+  sawMessage(): void {
+    this.#arrived.message = true
+  }
+
+  #look(): void {
+    const { any, comment, message } = this.#arrived
+    this.#arrived = { any: false, comment: false, message: false }
+    if (any) {
+      if (comment && !message) this.#keptAlive++
+      this.#longestSilence = Math.max(this.#longestSilence, this.#silence)
+      this.#silence = 0
+    } else if (this.#isReading) {
+      this.#silence++
+      if (this.#keptAlive > 1 && this.#silence > 2 * this.#longestSilence + 2)
+        this.#response.destroy(timedOut())
+    }
   }
 }
 
@@ -177,6 +246,6 @@ function headersOf({ headersDistinct }: IncomingMessage): Headers {
   return headers
 }
 
-function isOfSystem(error: unknown): boolean {
-  return error instanceof Error && 'code' in error
+function isOfNetwork(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof Error && 'code' in error)
 }

@@ -2,8 +2,9 @@
 
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
+import type { TLSSocket } from 'node:tls'
 import * as l10n from '@vscode/l10n'
-import { networkProblem, statusProblem } from '../../../common/network-problem.ts'
+import { networkProblem, proxyProblem, statusProblem } from '../../../common/network-problem.ts'
 import { ConnectionError, type ConnectionProblem, type RemoteAddress } from '../../remote-address.ts'
 
 /** When the system begins to ask whether a connection on which nothing arrives still exists. Milliseconds. */
@@ -81,9 +82,19 @@ export function connectionProblem(error: unknown, address: RemoteAddress): Conne
   return error instanceof ConnectionError ? error.problem : networkProblem(error, httpAddress(address.url))
 }
 
-/** Why a response without a success status failed. */
+/**
+ * Whether a proxy answered in place of the server: VS Code passes on what the proxy says instead of opening a tunnel to the
+ * server, through which everything would be encrypted.
+ */
+export function isOfProxy(response: IncomingMessage, address: RemoteAddress): boolean {
+  const isEncrypted = (response.socket as Partial<TLSSocket> | null)?.encrypted === true
+  return !isEncrypted && httpAddress(address.url).startsWith('https:')
+}
+
+/** Why a response without a success status failed, or one of a proxy. */
 export function responseProblem(response: IncomingMessage, address: RemoteAddress): ConnectionProblem {
   const { statusCode: status = 0, headers } = response
+  if (isOfProxy(response, address)) return proxyProblem(status, httpAddress(address.url))
   const problem = statusProblem(status, httpAddress(address.url))
   const target = headers.location
   if (status >= 300 && status < 400 && target !== undefined) {

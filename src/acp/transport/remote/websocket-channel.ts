@@ -9,7 +9,7 @@ import { ConnectionError, type ConnectionProblem, type RemoteAddress } from '../
 
 import { LineTooLongError } from '../line-splitter.ts'
 import type { ChannelOptions, RemoteChannel } from './channel.ts'
-import { connectionProblem, interrupted, responseProblem, send, timedOut } from './request.ts'
+import { connectionProblem, interrupted, isOfProxy, responseProblem, send, timedOut } from './request.ts'
 
 /**
  * Connects to an agent over a WebSocket, each of whose texts is a message.
@@ -57,7 +57,7 @@ function upgrade(
 
 function refusal(response: IncomingMessage, address: RemoteAddress): ConnectionProblem {
   const { statusCode = 0 } = response
-  return statusCode >= 200 && statusCode < 300
+  return statusCode >= 200 && statusCode < 300 && !isOfProxy(response, address)
     ? notWebSocket(response, address)
     : responseProblem(response, address)
 }

@@ -17,7 +17,7 @@ async function eventsIn(text: string | Buffer, sizes: readonly number[] = [7], m
   const turnstile = new Turnstile()
   turnstile.open()
   const found: string[] = []
-  for await (const event of boundedEvents(pieces(), turnstile, max)) found.push(event.toString())
+  for await (const event of boundedEvents(pieces(), turnstile, max, () => {})) found.push(event.toString())
   return found
 }
 

@@ -543,6 +543,92 @@ describe('an agent on a server', () => {
     await channel.close()
   })
 
+  describe('over HTTP, whose server says nothing anymore', () => {
+    const open = async () => {
+      mock.timers.enable({ apis: ['setInterval'] })
+      let stream: http.ServerResponse | undefined
+      const server = await LoopbackServer.start((request, response) => {
+        if (request.method === 'POST') {
+          response.writeHead(200, { 'content-type': 'application/json', 'acp-connection-id': 'c' })
+          response.end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: { protocolVersion: 1 } }))
+        } else if (request.method === 'GET') {
+          response.writeHead(200, { 'content-type': 'text/event-stream' })
+          response.flushHeaders()
+          stream = response
+        } else response.end()
+      })
+      servers.push(server)
+      const address = { url: server.origin, headers: [], sharesFiles: false, acceptsAnyCertificate: false }
+      const channel = openHttp(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
+      let received = ''
+      channel.stdout.on('data', (chunk: Buffer) => {
+        received += chunk
+      })
+      let reason: string | undefined
+      void channel.ended.then(problem => {
+        reason = problem?.reason ?? 'closed'
+      })
+      channel.stdin.write('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n')
+      await until(() => stream !== undefined && received !== '')
+      /** Nothing arrives while it's looked at this often. */
+      const pass = async (looks: number) => {
+        for (let look = 0; look < looks; look++) {
+          for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+          mock.timers.tick(REMOTE_ALIVE_MS / 2)
+        }
+        for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+      }
+      const send = async (text: string) => {
+        await new Promise<unknown>(resolve => stream!.write(text, resolve))
+        await pass(1)
+      }
+      return { channel, pass, send, ended: () => reason }
+    }
+    afterEach(() => mock.timers.reset())
+
+    it('is lost if comments had kept the stream alive', async () => {
+      const { pass, send, ended } = await open()
+      for (let i = 0; i < 3; i++) await send(': keep-alive\n\n')
+      await pass(2)
+      assert.equal(ended(), undefined, 'a comment may be late')
+      await pass(1)
+      await until(() => ended() !== undefined)
+      assert.match(ended()!, /didn't respond in time/)
+    })
+
+    it('has as much time as it took before', async () => {
+      const { pass, send, ended } = await open()
+      for (let i = 0; i < 3; i++) {
+        await send(': keep-alive\n\n')
+        await pass(4)
+      }
+      await pass(6)
+      assert.equal(ended(), undefined)
+      await pass(1)
+      await until(() => ended() !== undefined)
+    })
+
+    it('may just be quiet if it sent no more than a greeting', async () => {
+      const { channel, pass, send, ended } = await open()
+      await send(': welcome\n\n')
+      for (let i = 0; i < 3; i++) await send(': a message\ndata: {"jsonrpc":"2.0","method":"x"}\n\n')
+      await pass(1000)
+      assert.equal(ended(), undefined)
+      await channel.close()
+    })
+
+    it('is not to blame while this window is busy', async () => {
+      const { channel, pass, send, ended } = await open()
+      for (let i = 0; i < 3; i++) await send(': keep-alive\n\n')
+      channel.stdout.pause()
+      const text = 'x'.repeat(100_000)
+      for (let i = 0; i < 5; i++) await send(`data: {"jsonrpc":"2.0","method":"${text}"}\n\n`)
+      await pass(1000)
+      assert.equal(ended(), undefined)
+      await channel.close()
+    })
+  })
+
   for (const [what, bytes, reason] of [
     ['compressed', Buffer.from([0xc1, 1, 65]), /doesn't follow the WebSocket protocol \(code 1002\)/],
     ['not UTF-8', frame(1, Buffer.from([0xff])), /doesn't follow the WebSocket protocol \(code 1007\)/],

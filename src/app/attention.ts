@@ -13,6 +13,7 @@ import {
 import { Activities } from '../sessions/session-indicators.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { sessionTitle } from '../sessions/session-title.ts'
+import type { WatchedSessions } from '../sessions/watch-sessions.ts'
 import type { ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { SideBar } from './conversation/side-bar.ts'
 import { ContextKey } from './ids.ts'
@@ -34,6 +35,8 @@ interface AttentionOptions {
   workbench: Pick<Workbench, 'dialogs' | 'setContext'>
   surfaces: ConversationSurfaces
   manager: SessionManager
+  /** The sessions that this window opened or shows. */
+  sessionsHere: WatchedSessions
   sideBar: Pick<SideBar, 'setWaiting'>
   windows: Pick<WindowSessions, 'others' | 'onDidChange'>
 }
@@ -46,11 +49,11 @@ export class Attention extends Owner {
   readonly #surfaces: ConversationSurfaces
   readonly #activities: Activities
 
-  constructor({ workbench, surfaces, manager, sideBar, windows }: AttentionOptions) {
+  constructor({ workbench, surfaces, manager, sessionsHere, sideBar, windows }: AttentionOptions) {
     super()
     this.#workbench = workbench
     this.#surfaces = surfaces
-    const activities = this.register(new Activities(manager))
+    const activities = this.register(new Activities(sessionsHere))
     this.#activities = activities
     const update = () => {
       const waiting = activities.count('requires_action')

@@ -1,6 +1,8 @@
 import * as l10n from '@vscode/l10n'
-import type { DisposableStore } from '../common/disposable.ts'
+import { DisposableStore } from '../common/disposable.ts'
 import { SessionIndicators } from '../sessions/session-indicators.ts'
+import type { SessionManager } from '../sessions/session-manager.ts'
+import type { WatchedSessions } from '../sessions/watch-sessions.ts'
 import { offerWhenNone } from './agents/agent-offers.ts'
 import { Decisions } from './changes/decisions.ts'
 import { offerMerges } from './changes/merge-unsaved.ts'
@@ -38,18 +40,18 @@ export function createWindowScope(
   const follow = own.add(new FollowAgent(storage.workspace, workbench)).follow(manager, surfaces)
   own.add(offerMerges({ tracker, workbench }))
   own.add(openSessions.addWindow(surfaces))
-  const indicators = own.add(new SessionIndicators(manager, open => openSessions.isVisible(open)))
+  const sessionsHere = sessionsOf(manager, surfaces)
+  const indicators = own.add(new SessionIndicators(sessionsHere, open => openSessions.isVisible(open)))
   own.add(openSessions.onDidChangeVisibility(() => indicators.markSeen()))
   const worktrees = own.add(new WindowWorktrees({ workbench, changes: [indicators.onDidChange] }))
   const windows = own.add(
     new WindowSessions({
       windows: served.windowRow,
       workspace: platform.workspaceIdentity,
-      ...{ manager, indicators },
+      ...{ manager, sessionsHere, indicators },
       starting: () => comparisons.starting(),
       used: () => [...workbench.folders.map(folder => folder.path), ...documents.unsaved()],
       onDidChangeUsed: documents.onDidChangeUnsaved,
-      shows: open => surfaces.showing(open) !== undefined,
       show: open => void surfaces.reveal(open),
       redact: text => secrets.redact(text),
     }),
@@ -85,6 +87,22 @@ export function createWindowScope(
   return {
     ...listed,
     ...{ chatTools, comments, decisions, documents, follow, indicators, pageFocus, plans, surfaces },
-    ...{ windows, worktrees },
+    ...{ sessionsHere, windows, worktrees },
+  }
+}
+
+/** The open sessions that the window opened or shows, of whose state it tells the user. */
+function sessionsOf(manager: SessionManager, surfaces: ConversationSurfaces): WatchedSessions {
+  return {
+    list: () =>
+      manager.openSessions
+        .list()
+        .filter(open => manager.opened(open) || surfaces.showing(open) !== undefined),
+    onDidChange(listener) {
+      const following = new DisposableStore()
+      for (const event of [manager.onDidChange, surfaces.onDidChangeVisibility])
+        following.add(event(listener))
+      return following
+    },
   }
 }

@@ -4,6 +4,7 @@ import { Emitter, type Event } from '../common/event.ts'
 import { WINDOW_HEARTBEAT_MS, WINDOWS_POLL_MS } from '../common/limits.ts'
 import { markdownText } from '../common/markdown-text.ts'
 import { parseJson } from '../common/parse-json.ts'
+import { sessionKey } from '../common/session-key.ts'
 import { readableTitle } from '../conversation/mcp-tool-call.ts'
 import { branchOf } from '../editor/git-branch.ts'
 import type { Windows } from '../history/windows.ts'
@@ -12,7 +13,7 @@ import { requestSummary } from '../sessions/request-notifications.ts'
 import type { SessionIndicator, SessionIndicators } from '../sessions/session-indicators.ts'
 import type { SessionManager } from '../sessions/session-manager.ts'
 import { titleOf } from '../sessions/session-title.ts'
-import { watchSessions } from '../sessions/watch-sessions.ts'
+import { type WatchedSessions, watchSessions } from '../sessions/watch-sessions.ts'
 
 /** Maximum number of sessions of a window. */
 const MAX_SESSIONS = 200
@@ -65,6 +66,8 @@ interface WindowSessionsOptions {
   /** The URI of this window's workspace; empty for none. */
   workspace: string
   manager: Pick<SessionManager, 'list' | 'find' | 'opened' | 'onDidChange'>
+  /** The sessions that this window opened or shows. */
+  sessionsHere: Pick<WatchedSessions, 'list'>
   indicators: SessionIndicators
   /** The directories in which this window is starting sessions. */
   starting: () => string[]
@@ -72,14 +75,12 @@ interface WindowSessionsOptions {
   used: () => string[]
   /** The set of used folders may have changed. Another window must learn of a change before it removes a folder. */
   onDidChangeUsed: Event<void>
-  /** Whether a view of this window has the session. */
-  shows: (open: OpenSession) => boolean
   /** Shows a session of this window when another window requests it. */
   show: (open: OpenSession) => void
   redact: (text: string) => string
 }
 
-/** The active sessions of all windows on this machine. Each window publishes its own sessions, and reads those of the other windows. */
+/** The active sessions of all windows on this machine. Each window publishes the sessions that it opened, and reads those of the other windows. */
 export class WindowSessions extends Owner {
   readonly #options: WindowSessionsOptions
   readonly #change = this.register(new Emitter<void>())
@@ -114,9 +115,10 @@ export class WindowSessions extends Owner {
     this.register(toDisposable(() => clearInterval(timer)))
   }
 
-  /** The sessions of the other windows. */
-  others(): readonly OtherSession[] {
-    return this.#others
+  /** The sessions of the other windows, without those that this window opened or shows. */
+  others(): OtherSession[] {
+    const here = new Set(this.#options.sessionsHere.list().map(({ key }) => key))
+    return this.#others.filter(({ agentId, sessionId }) => !here.has(sessionKey(agentId, sessionId)))
   }
 
   /** The directories in which other windows run turns, background tasks or commands, or start sessions. */
@@ -131,16 +133,13 @@ export class WindowSessions extends Owner {
 
   /** A session of another window; `undefined` if this window opened or shows it. */
   find(agentId: string, sessionId: string): OtherSession | undefined {
-    const { manager, shows } = this.#options
-    const open = manager.find(agentId, sessionId)
-    if (open && (manager.opened(open) || shows(open))) return undefined
-    return this.#others.find(other => other.agentId === agentId && other.sessionId === sessionId)
+    return this.others().find(other => other.agentId === agentId && other.sessionId === sessionId)
   }
 
-  /** Summaries of this window's sessions, in the same form as those of other windows. */
+  /** Summaries of the sessions that this window opened or shows, in the same form as those of other windows. */
   async own(): Promise<Array<{ open: OpenSession; summary: SessionSummary }>> {
-    const { manager, indicators } = this.#options
-    const all = manager.list().map(async open => {
+    const { sessionsHere, indicators } = this.#options
+    const all = sessionsHere.list().map(async open => {
       const indicator = indicators.of(open)
       return indicator === 'idle' ? [] : { open, summary: await this.#summaryOf(open, indicator) }
     })
@@ -200,7 +199,8 @@ export class WindowSessions extends Owner {
   async #write(): Promise<void> {
     this.#timer = undefined
     const { workspace, manager, starting, used: usedNow } = this.#options
-    const sessions = (await this.own()).map(({ summary }) => summary)
+    const opened = (await this.own()).filter(({ open }) => manager.opened(open))
+    const sessions = opened.map(({ summary }) => summary)
     if (this.owned.isDisposed) return
     const working = manager.list().filter(one => one.isBusy || one.session.state.activity !== 'idle')
     const busy = [...new Set([...starting(), ...working.flatMap(sessionRoots)])].slice(0, MAX_SESSIONS)

@@ -1,13 +1,13 @@
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
-import type { SessionId } from '../common/session-key.ts'
+import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { ViewPhase } from '../conversation/phases.ts'
 import type { Session } from '../conversation/session.ts'
 import { type Failure, isError } from './failures.ts'
 import type { OpenSession } from './open-session.ts'
 import type { SessionManager } from './session-manager.ts'
-import { watchSessions } from './watch-sessions.ts'
+import { type WatchedSessions, watchSessions } from './watch-sessions.ts'
 
 /**
  * The state of a session at a glance. `done` and `failed`: its work ended, and the session hasn't been visible since. A
@@ -20,7 +20,7 @@ export const INDICATOR_ORDER: readonly SessionIndicator[] = ['waiting', 'running
 
 /** Tracks which sessions finished their work while they weren't visible. */
 export class SessionIndicators extends Owner {
-  readonly #manager: SessionManager
+  readonly #sessions: WatchedSessions
   readonly #isSeen: (open: OpenSession) => boolean
   readonly #unread = new Map<OpenSession, 'done' | 'failed'>()
   readonly #change = this.register(new Emitter<void>())
@@ -29,12 +29,12 @@ export class SessionIndicators extends Owner {
   readonly onDidChange = this.#change.event
 
   /** @param isSeen whether the session is visible now */
-  constructor(manager: SessionManager, isSeen: (open: OpenSession) => boolean) {
+  constructor(sessions: WatchedSessions, isSeen: (open: OpenSession) => boolean) {
     super()
-    this.#manager = manager
+    this.#sessions = sessions
     this.#isSeen = isSeen
-    this.register(watchSessions(manager, open => this.#watch(open)))
-    this.register(manager.onDidChange(() => this.#change.fire()))
+    this.register(watchSessions(sessions, open => this.#watch(open)))
+    this.register(sessions.onDidChange(() => this.#change.fire()))
   }
 
   of(open: OpenSession): SessionIndicator {
@@ -46,18 +46,18 @@ export class SessionIndicators extends Owner {
 
   /** How the work of a session ended, if it hasn't been visible since. */
   endedOf(agentId: string, sessionId: string): 'done' | 'failed' | undefined {
-    const open = this.#manager.find(agentId, sessionId)
-    const indicator = open && this.of(open)
-    return indicator === 'done' || indicator === 'failed' ? indicator : undefined
+    const key = sessionKey(agentId, sessionId)
+    for (const [open, ended] of this.#unread) if (open.key === key) return ended
+    return undefined
   }
 
-  /** Number of open sessions with this indicator. */
+  /** Number of sessions with this indicator. */
   count(indicator: SessionIndicator): number {
     return this.with(indicator).length
   }
 
   with(indicator: SessionIndicator): OpenSession[] {
-    return this.#manager.list().filter(open => this.of(open) === indicator)
+    return this.#sessions.list().filter(open => this.of(open) === indicator)
   }
 
   /** Marks the visible sessions as seen. */
@@ -114,19 +114,19 @@ export function indicatorOf(
   return current ? indicators.of(current) : 'idle'
 }
 
-/** Tracks the activity of every open session: running, waiting for the user or idle. */
+/** Tracks the activity of sessions: running, waiting for the user or idle. */
 export class Activities extends Owner {
-  readonly #manager: SessionManager
+  readonly #sessions: WatchedSessions
   readonly #change = this.register(new Emitter<void>())
 
   /** Some session's activity or title changed, or one was opened or closed. */
   readonly onDidChange = this.#change.event
 
-  constructor(manager: SessionManager) {
+  constructor(sessions: WatchedSessions) {
     super()
-    this.#manager = manager
+    this.#sessions = sessions
     this.register(
-      watchSessions(manager, ({ session }) =>
+      watchSessions(sessions, ({ session }) =>
         session.onDidChange(changes => {
           const isRelevant = changes.some(
             change => change.type === 'head' && (change.key === 'activity' || change.key === 'title'),
@@ -135,16 +135,16 @@ export class Activities extends Owner {
         }),
       ),
     )
-    this.register(manager.onDidChange(() => this.#change.fire()))
+    this.register(sessions.onDidChange(() => this.#change.fire()))
   }
 
   /** The sessions with pending requests. */
   waiting(): OpenSession[] {
-    return this.#manager.list().filter(open => open.session.state.activity === 'requires_action')
+    return this.#sessions.list().filter(open => open.session.state.activity === 'requires_action')
   }
 
   count(activity: 'running' | 'requires_action'): number {
-    return this.#manager.list().filter(open => open.session.state.activity === activity).length
+    return this.#sessions.list().filter(open => open.session.state.activity === activity).length
   }
 }
 

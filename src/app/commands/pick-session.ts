@@ -16,6 +16,7 @@ import {
 } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { titleOf } from '../../sessions/session-title.ts'
+import type { WatchedSessions } from '../../sessions/watch-sessions.ts'
 import type { OtherSession, SessionSummary, WindowSessions } from '../window-sessions.ts'
 import type { PickItem, Workbench } from '../workbench.ts'
 
@@ -37,7 +38,9 @@ export type PickedSession =
 
 interface OpenSessionSources {
   workbench: Workbench
-  manager: Pick<SessionManager, 'list' | 'find'>
+  manager: Pick<SessionManager, 'find'>
+  /** The sessions that this window opened or shows. */
+  sessionsHere: Pick<WatchedSessions, 'list'>
   indicators: Pick<SessionIndicators, 'of' | 'onDidChange'>
   history: Pick<HistoryList, 'items'>
   /** The active sessions of all windows. */
@@ -111,7 +114,7 @@ function keyOf(session: PickedSession): string {
 }
 
 async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]> {
-  const { manager, indicators, history, surfaceOf, windows, hosts } = sources
+  const { manager, sessionsHere, indicators, history, surfaceOf, windows, hosts } = sources
   const { language } = sources.workbench
   const [own, agents] = await Promise.all([windows.own(), hosts.list().catch(() => [])])
   const working = [
@@ -137,7 +140,7 @@ async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]>
       ),
       session: { background: agent },
     }))
-  const open = manager
+  const open = sessionsHere
     .list()
     .map(one => ({ open: one, title: titleOf(one.session), surface: surfaceOf(one) }))
     // an unused session that isn't displayed is like a new one

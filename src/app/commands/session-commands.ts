@@ -7,6 +7,7 @@ import type { SessionOrganizer } from '../../sessions/listing/session-organizer.
 import { type OpenSession, referenceOf } from '../../sessions/open-session.ts'
 import type { SessionIndicators } from '../../sessions/session-indicators.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
+import type { WatchedSessions } from '../../sessions/watch-sessions.ts'
 import { showFailureOrSignIn, waitForAgent } from '../ask-agent.ts'
 import type { ConversationSurface, ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import type { ConversationTabs } from '../conversation/conversation-tabs.ts'
@@ -63,6 +64,7 @@ interface SurfaceCommandOptions {
   sideBar: ConversationSurface
   tabs: ConversationTabs
   manager: SessionManager
+  sessionsHere: WatchedSessions
   indicators: SessionIndicators
   history: HistoryList
   actions: SessionActions
@@ -73,7 +75,8 @@ interface SurfaceCommandOptions {
 
 /** Opens conversations, and moves them between the side bar and editor tabs. */
 export function surfaceCommands(options: SurfaceCommandOptions) {
-  const { surfaces, sideBar, tabs, manager, indicators, history, windows, hosts, workbench } = options
+  const { surfaces, sideBar, tabs, manager, sessionsHere, indicators, history, windows, hosts, workbench } =
+    options
 
   const toTab = (where: 'here' | 'beside') => {
     const { current } = sideBar.controller
@@ -88,7 +91,7 @@ export function surfaceCommands(options: SurfaceCommandOptions) {
         const shown = surfaces.showing(open)
         return shown && (shown === sideBar ? 'side-bar' : 'tab')
       }
-      const sources = { workbench, manager, indicators, history, windows, hosts, surfaceOf }
+      const sources = { workbench, manager, sessionsHere, indicators, history, windows, hosts, surfaceOf }
       const picked = await pickOpenSession(sources)
       if (picked) await openPicked(options, picked)
     },

@@ -6,9 +6,9 @@ import type { Logger } from '../../common/logger.ts'
 import type { Documents } from '../../editor/files/documents.ts'
 import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionDeleter } from '../../sessions/listing/session-deleter.ts'
+import type { OpenSessions } from '../../sessions/open-sessions.ts'
 import type { SessionRecords } from '../../sessions/ports.ts'
 import type { HeldSessions } from '../../sessions/session-leases.ts'
-import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
 import { sessionRoots, type WindowSessions } from '../window-sessions.ts'
 import type { StartingAgents, WindowWorktrees } from '../window-worktrees.ts'
@@ -23,7 +23,7 @@ const AFTER_CHANGE_MS = 2000
 interface UnusedWorktreesOptions {
   workbench: Workbench
   worktrees: WindowWorktrees
-  manager: SessionManager
+  openSessions: Pick<OpenSessions, 'list' | 'onDidChange'>
   held: HeldSessions
   deleter: Pick<SessionDeleter, 'onDidDelete'>
   records: Pick<SessionRecords, 'agentIds' | 'list' | 'get'>
@@ -39,7 +39,7 @@ interface UnusedWorktreesOptions {
 
 /** Removes empty worktrees once no session uses them, and the folders of worktrees that were discarded a day ago. */
 export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposable {
-  const { workbench, worktrees, manager, held, deleter, records, log } = options
+  const { workbench, worktrees, openSessions, held, deleter, records, log } = options
   let timer: NodeJS.Timeout | undefined
   let work = Promise.resolve()
   const clean = async () => {
@@ -58,7 +58,7 @@ export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposabl
       return [
         ...workbench.folders.map(folder => folder.path),
         ...documents.unsaved(),
-        ...manager.list().flatMap(sessionRoots),
+        ...openSessions.list().flatMap(sessionRoots),
         ...surfaces.list().flatMap(({ controller }) => controller.opener.expected?.cwd ?? []),
         ...comparisons.starting(),
         ...history.directories(),
@@ -82,7 +82,7 @@ export function watchUnusedWorktrees(options: UnusedWorktreesOptions): Disposabl
     timer.unref()
   }
   later(AFTER_START_MS)
-  const watching = [manager.onDidChange, deleter.onDidDelete].map(event =>
+  const watching = [openSessions.onDidChange, deleter.onDidDelete].map(event =>
     event(() => later(AFTER_CHANGE_MS)),
   )
   return toDisposable(() => {

@@ -2,8 +2,8 @@ import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
 import type { SettingsSource } from '../../agents/setting-layers.ts'
 import type { FilesShared } from '../../editor/files/files.ts'
 import type { StoredClock } from '../../history/stored-clock.ts'
+import type { OpenSessions } from '../../sessions/open-sessions.ts'
 import type { AgentDirectory, SessionRecords } from '../../sessions/ports.ts'
-import type { SessionManager } from '../../sessions/session-manager.ts'
 import type { Accounts } from '../../sessions/sign-in/accounts.ts'
 import type { LaunchConsent } from '../agents/launch-consent.ts'
 import type { ConversationSurfaces } from '../conversation/conversation-surface.ts'
@@ -19,7 +19,7 @@ export interface WorktreeCommandOptions {
   agents: AgentDirectory
   accounts: Pick<Accounts, 'get'>
   drafts: Pick<DraftStore, 'get'>
-  manager: Pick<SessionManager, 'list'>
+  openSessions: Pick<OpenSessions, 'list'>
   windows: Pick<WindowSessions, 'refresh' | 'others' | 'busy'>
   /** The agents in the agent host, attached to a window or not. */
   hosts: { list(): Promise<HostedAgentInfo[]> }

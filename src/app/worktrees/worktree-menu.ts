@@ -516,7 +516,7 @@ class WorktreeMenu {
 
   /** Rejects if an agent works in the worktree, since its writes during the removal would be lost. */
   async checkTurns(): Promise<void> {
-    const { manager, surfaces, comparisons, windows, hosts, records } = this.#options
+    const { openSessions, surfaces, comparisons, windows, hosts, records } = this.#options
     const check = (isFree: boolean, text: string) => {
       if (!isFree) throw new UnavailableError(text)
     }
@@ -529,12 +529,12 @@ class WorktreeMenu {
     ]
     const isIn = await insideCheck(this.#worktree.path, [
       ...starting(),
-      ...manager.list().flatMap(sessionRoots),
+      ...openSessions.list().flatMap(sessionRoots),
       ...windows.others().map(({ cwd }) => cwd),
       ...windows.busy(),
       ...unattachedIn,
     ])
-    const here = manager.list().filter(one => sessionRoots(one).some(isIn))
+    const here = openSessions.list().filter(one => sessionRoots(one).some(isIn))
     const others = windows.others().filter(({ cwd }) => isIn(cwd))
     check(
       here.every(({ session }) => session.state.activity === 'idle'),

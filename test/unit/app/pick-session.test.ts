@@ -4,7 +4,7 @@ import type { OtherSession } from '../../../src/app/window-sessions.ts'
 import type { PickItem, Workbench } from '../../../src/app/workbench.ts'
 
 type Sources = Parameters<typeof pickOpenSession>[0]
-type Open = ReturnType<Sources['manager']['list']>[number]
+type Open = ReturnType<Sources['sessionsHere']['list']>[number]
 
 function openSession(agentName: string, prompt?: string): Open {
   const message = (text: string) => ({ kind: 'message', role: 'user', blocks: [{ type: 'text', text }] })
@@ -58,7 +58,8 @@ describe('the list of sessions to open', () => {
   ) {
     await pickOpenSession({
       workbench,
-      manager: { list: () => open.map(([one]) => one), find: () => undefined },
+      manager: { find: () => undefined },
+      sessionsHere: { list: () => open.map(([one]) => one) },
       indicators: { of: () => 'idle', onDidChange: nothing },
       windows: { own: async () => [], others: () => elsewhere, onDidChange: nothing },
       hosts: { list: async () => agents as never },

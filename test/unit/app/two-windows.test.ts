@@ -7,9 +7,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { LAYERED_SETTINGS } from '../../../src/agents/setting-layers.ts'
 import { createWindowServices } from '../../../src/app/app-services.ts'
 import { createEditorServices } from '../../../src/app/editor-services.ts'
-import { CommandId } from '../../../src/app/ids.ts'
+import { CommandId, ContextKey } from '../../../src/app/ids.ts'
 import type { Platform } from '../../../src/app/platform.ts'
 import { createProcessScope, type ProcessScope } from '../../../src/app/process-scope.ts'
+import type { StatusItem } from '../../../src/app/workbench.ts'
 import { DisposableStore } from '../../../src/common/disposable.ts'
 import { Emitter } from '../../../src/common/event.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
@@ -68,6 +69,7 @@ describe('two windows of one process', () => {
     const executed: string[] = []
     const previewed: string[] = []
     const warned: string[] = []
+    const told = { status: undefined as StatusItem | undefined, context: new Map<string, unknown>() }
     const settingValues: Record<string, unknown> = {
       ...{ keepAgentsRunning: 'off', agentRegistry: '', projectEnvironment: false },
     }
@@ -101,6 +103,10 @@ describe('two windows of one process', () => {
       hiddenFiles: [],
       linkStart: 'vscode://parley.parley',
       activeFile: async () => undefined,
+      showStatusItem(item: StatusItem | undefined) {
+        told.status = item
+      },
+      setContext: async (key: string, value: unknown) => void told.context.set(key, value),
       execute: async (command: string) => void executed.push(command),
       editors: some({ previewMarkdown: async (path: string) => void previewed.push(path) }, 'editors'),
       dialogs: some(
@@ -149,7 +155,7 @@ describe('two windows of one process', () => {
     const app = createWindowServices(platform, shared, window)
     const editor = createEditorServices(platform, app, window)
     const close = () => own.release(window)
-    return { app, editor, folder, asked, notified, notices, executed, previewed, warned, set, close }
+    return { app, editor, folder, asked, notified, notices, executed, previewed, warned, told, set, close }
   }
 
   it('get the commands, questions and notifications of their own conversations', async () => {
@@ -195,7 +201,16 @@ describe('two windows of one process', () => {
 
     await second.editor.prompt.send([], '[[permission]]')
     await until(() => first.notified.length === 1, 'the notification')
-    assert.deepEqual(second.notified, [], 'only the window that opened the session tells of it')
+    assert.deepEqual(second.notified, [], 'only the window that opened the session notifies of it')
+    for (const { app, told } of [first, second]) {
+      assert.match(told.status?.label ?? '', /^shared: .*answer/)
+      assert.deepEqual(
+        [app.indicators.count('waiting'), told.context.get(ContextKey.questionWaits)],
+        [1, true],
+      )
+      await until(() => app.windows.refresh() && app.windows.others().length === 0, 'none elsewhere')
+      assert.equal((await app.windows.own()).length, 1)
+    }
     await first.editor.prompt.send([], 'from the first window')
     await second.editor.prompt.send([], 'from the second window')
     for (const { prompts } of [mine, other])
@@ -227,6 +242,11 @@ describe('two windows of one process', () => {
     await until(() => session.session.state.activity === 'requires_action', 'the question')
     assert.equal(first.notified.length, 1)
     assert.equal(first.app.indicators.count('waiting'), 1)
+    other.leave()
+    assert.equal(second.app.indicators.count('waiting'), 0, 'it no longer shows the session')
+    assert.equal(second.told.context.get(ContextKey.questionWaits), false)
+    other.show(session)
+    assert.equal(second.app.indicators.count('waiting'), 1)
     await second.editor.commands[CommandId.cancelTurn]()
     await until(() => session.session.state.activity === 'idle', 'the end of the turn')
     assert.equal(first.app.indicators.count('done'), 0)

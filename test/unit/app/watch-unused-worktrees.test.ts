@@ -43,7 +43,7 @@ describe('worktrees that nothing uses', () => {
         dialogs: { showStatus: () => {} },
       },
       worktrees: { hasRepository: true, gitFolders: () => [], paths: () => made, refresh: async () => {} },
-      manager: { list: () => [], onDidChange: new Emitter<void>().event },
+      openSessions: { list: () => [], onDidChange: new Emitter<void>().event },
       deleter: { onDidDelete: change.event },
       records: { agentIds: () => [] },
       history: { directories: () => [session] },

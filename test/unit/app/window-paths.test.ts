@@ -34,6 +34,7 @@ describe('what other windows tell', () => {
         find: (_: string, id: string) => sessions.find(one => Reflect.get(one, 'id') === id),
         onDidChange: new Emitter<void>().event,
       },
+      sessionsHere: { list: () => sessions },
       indicators: { of: () => 'idle', onDidChange: new Emitter<void>().event },
     } as unknown as ConstructorParameters<typeof WindowSessions>[0])
     windows.push(window)

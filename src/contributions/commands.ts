@@ -1,12 +1,11 @@
 import type { ContributedCommand } from '../app/ids.ts'
 import type { CommandContribution } from './contribution.ts'
 
-/**
- * The keys of a review, only while one of its texts has the focus: no other key says at once that a webview has it. VS Code knows before the
- * extension that the user types, or went to another kind of editor.
- */
-const IN_REVIEW =
-  'parley.reviewKeys && activeEditor =~ /diffeditor$/i && !activeEditorIsDirty && !inlineChatFocused && !inBreakpointWidget && !inReferenceSearchEditor && !commentEditorFocused && editorTextFocus'
+/** An editor's own text has the focus: no other key says at once that a webview has it. */
+const IN_TEXT =
+  '!inlineChatFocused && !inBreakpointWidget && !inReferenceSearchEditor && !commentEditorFocused && editorTextFocus'
+/** The keys of a review. VS Code knows before the extension that the user types, or went to another kind of editor. */
+const IN_REVIEW = `parley.reviewKeys && activeEditor =~ /diffeditor$/i && !activeEditorIsDirty && ${IN_TEXT}`
 
 /**
  * Commands with their titles, keys and places in menus. What each does is in `app/app-commands.ts` and
@@ -34,6 +33,7 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
     title: 'Accept Plan',
     icon: '$(check)',
     palette: false,
+    keys: [{ key: 'ctrl+shift+enter', when: `resource in parley.plansToAccept && ${IN_TEXT}` }],
     menus: { 'editor/title': { group: 'navigation@1', when: 'resource in parley.plansToAccept' } },
   },
   'parley.acceptPlanCleared': {
@@ -46,6 +46,7 @@ export const commands: Record<ContributedCommand, CommandContribution> = {
     title: 'Send Comments on Plan',
     icon: '$(send)',
     palette: false,
+    keys: [{ key: 'ctrl+enter', when: `resource in parley.plansToReject && ${IN_TEXT}` }],
     menus: { 'editor/title': { group: 'navigation@3', when: 'resource in parley.plansToReject' } },
   },
   'parley.newSession': { title: 'New Session', icon: '$(add)', keys: [{ key: "ctrl+' n" }] },

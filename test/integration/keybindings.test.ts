@@ -10,17 +10,17 @@ interface Keybinding {
 
 /**
  * Keys that Parley shares on purpose: VS Code's own commands don't work while a webview has the focus, and write no file in the diff
- * of an agent in a terminal. The keys of a review are those of VS Code's own review of agents' edits.
+ * of an agent in a terminal. The keys of a review are those of VS Code's own review of agents' edits, and a plan can't be edited.
  */
 const shared = new Set([
   ...['ctrl+f', 'ctrl+s', 'ctrl+shift+o', 'ctrl+k ctrl+0', 'ctrl+k ctrl+j'],
-  ...['ctrl+y', 'ctrl+n', 'ctrl+z', 'alt+f5', 'shift+alt+f5'],
+  ...['ctrl+y', 'ctrl+n', 'ctrl+z', 'alt+f5', 'shift+alt+f5', 'ctrl+enter', 'ctrl+shift+enter'],
 ])
 
 /** Keys that the conversation's page handles, which VS Code gets too. */
 const pageKeys = [
   ...['alt+up', 'alt+down', 'alt+home', 'alt+end', 'alt+shift+down', 'shift+alt+down', 'alt+enter'],
-  ...['ctrl+enter', 'ctrl+backspace'],
+  ...['ctrl+enter', 'ctrl+backspace', 'ctrl+.'],
 ]
 
 /** Conditions in `when` clauses that are false while a webview has the focus. */
@@ -68,7 +68,7 @@ describe('the default keybindings', () => {
     const chords = new Set(defaults.map(({ key }) => key.split(' ')[0]))
     for (const { key, when } of ours) {
       if (shared.has(key)) {
-        assert.match(when ?? '', /conversationFocus|parley-terminal|reviewKeys/, key)
+        assert.match(when ?? '', /conversationFocus|parley-terminal|reviewKeys|plansTo/, key)
         continue
       }
       const [first = ''] = key.split(' ')

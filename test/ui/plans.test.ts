@@ -59,19 +59,36 @@ describe('the document of a plan', () => {
     await conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('listitem').first().waitFor()
     await page.locator('.review-widget').getByText('Sent with your next prompt').waitFor()
     await workbench.screenshot('plan-comment')
-    await actions.getByRole('button', { name: /Send Comments/ }).click()
+    await actions.getByRole('button', { name: /Send Comments.*\(Ctrl\+Enter\)/ }).waitFor()
+    // VS Code removes the input that had the focus
+    await waitFor('the focus of the text', () =>
+      editor.evaluate(
+        one => one.contains(document.activeElement) && !document.activeElement?.closest('.review-widget'),
+      ),
+    )
+    await page.keyboard.press('Control+Enter')
     const prompts = () => receivedParams(vscode.server.root, 'Planner', 'session/prompt')
     await waitFor('the comments', () => prompts().length === 2)
     assert.match(JSON.stringify(prompts()[1]), /Comment on your plan:4:\\n\\nOnly its lexer\./)
-    const answers = agentLog(vscode.server.root, 'Planner').map(({ received }) =>
-      JSON.stringify(received?.result),
-    )
-    assert.equal(answers.filter(answer => answer?.includes('"optionId":"no"')).length, 1)
+    const answers = (option: string) =>
+      agentLog(vscode.server.root, 'Planner').filter(({ received }) =>
+        JSON.stringify(received?.result)?.includes(`"optionId":"${option}"`),
+      ).length
+    const accepted = () => answers('yes')
+    assert.equal(answers('no'), 1)
 
     // the agent asks about the same plan again: answered in the conversation
     await actions.getByRole('button', { name: /Accept Plan/ }).waitFor()
     await conversation.frame.getByRole('button', { name: /Yes, implement this plan/ }).click()
     await editor.getByText('Allowed once: Yes, implement this plan').waitFor()
     await actions.getByRole('button', { name: /Accept Plan/ }).waitFor({ state: 'detached' })
+
+    await conversation.send('Plan again')
+    await conversation.button('Open Plan').last().click()
+    await actions.getByRole('button', { name: /Accept Plan \(Ctrl\+Shift\+Enter\)/ }).waitFor()
+    await editor.locator('.view-line', { hasText: 'Rewrite it' }).click()
+    await page.keyboard.press('Control+Shift+Enter')
+    await actions.getByRole('button', { name: /Accept Plan/ }).waitFor({ state: 'detached' })
+    await waitFor('the answer', () => accepted() === 2)
   })
 })

@@ -129,6 +129,8 @@ export class VsCodeComments extends Owner implements CommentThreads {
         if (!thread || typeof text !== 'string') throw unavailable()
         if (text.trim() === '') throw new UnavailableError(l10n.t('The comment is empty.'))
         await this.#add(thread, text)
+        // VS Code removes the input and leaves the focus on nothing, where no key of an editor works
+        await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup')
       },
       [CommentMenuId.edit]: (given: unknown) => {
         const { shown, thread } = ofComment(given)

@@ -449,6 +449,8 @@ export const conversationMessages = {
   'conversation/contextFull': z.object({ key, entryId: id, next: z.enum(['compact', 'continue', 'edit']) }),
   /** Continues with the agent that the conversation was with before this notice. */
   'conversation/goBack': z.object({ key, entryId: id }),
+  /** Continues with another agent. */
+  'conversation/continueWith': z.object({ key, agentId: id }),
   /** Runs one of Parley's commands; the host has a list of allowed ones. */
   'conversation/command': z.object({ command: z.string().max(256) }),
 } as const

@@ -37,10 +37,7 @@ describe('a conversation that goes on with another agent', () => {
   const line = (agent: string) => conversation.frame.locator('.notice-title', { hasText: `with ${agent}` })
   const said = () => conversation.frame.locator('.row-markdown', { hasText: 'swordfish' })
 
-  async function continueWith(agent: string): Promise<void> {
-    await conversation.chooseFromAgentMenu('Fork or Continue Session…')
-    await workbench.pick(`Continue with ${agent}`)
-  }
+  const continueWith = (agent: string) => conversation.chooseFromAgentMenu(`Continue with ${agent}`)
 
   it('stays on its page with its draft, shows a line, and the next prompt takes the conversation along', async () => {
     await conversation.composer.fill('And what now?')

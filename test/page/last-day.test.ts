@@ -83,12 +83,15 @@ describe('the tasks of a long day, by keyboard alone', () => {
   })
 
   it('lets the agent edit in this session', async () => {
-    await task('accept edits', workbench, { clicks: 0, keys: 3 }, async hands => {
-      await hands.press("Control+'", 'e')
-      await workbench.palette.getByText('Accept Edits').waitFor()
-      await hands.press('Enter')
-      await conversation.frame.locator('.allowance-chip', { hasText: 'Edits allowed' }).waitFor()
+    const chip = conversation.frame.locator('.allowance-chip', { hasText: 'Edits allowed' })
+    await task('accept edits', workbench, { clicks: 0, keys: 1 }, async hands => {
+      await hands.press('Control+.')
+      await chip.waitFor()
     })
+    await conversation.waitForFocus(conversation.composer)
+    await conversation.frame.getByRole('status').getByText('Edits allowed').waitFor()
+    await workbench.page.keyboard.press('Control+.')
+    await chip.waitFor({ state: 'detached' })
   })
 
   it('edits the last prompt', async () => {
@@ -112,6 +115,12 @@ describe('the tasks of a long day, by keyboard alone', () => {
       await workbench.palette.getByText('Continue with Bob').waitFor()
       await hands.press('Enter')
       await conversation.waitForAgent('Bob')
+      await conversation.waitForPhase('ready')
+    })
+    await task('change the agent by mouse', workbench, { clicks: 2, keys: 0 }, async hands => {
+      await hands.click(conversation.frame.locator('.header-agent'))
+      await hands.click(conversation.frame.getByRole('option', { name: 'Continue with Ada' }))
+      await conversation.waitForAgent('Ada')
       await conversation.waitForPhase('ready')
     })
   })

@@ -87,6 +87,8 @@ export function checkpointCommands({ surfaces, ...services }: CheckpointCommands
     [CommandId.continueSession]: async (context?: unknown) => {
       const target = await targetOf(surfaces, context)
       if (goBackContext.safeParse(context).success) return goBack(target, services)
+      const chosen = chosenAgent.safeParse(context)
+      if (chosen.success) return continueWithChosen(target, chosen.data.continuesWith, services)
       const picked = await services.workbench.dialogs.pick(continuations(target, surfaces, services), {
         title: l10n.t('Fork or Continue Session'),
         placeholder: l10n.t('Select how to continue'),
@@ -442,6 +444,21 @@ async function goBack(target: EntryTarget, services: BranchServices): Promise<vo
   if (!before || before.notice !== target.entry?.id)
     throw new UnavailableError(l10n.t('The conversation has changed. Try again.'))
   await continueWith(target, before.agent, { ...services, ...services.workbench })
+}
+
+/** An agent selected in the menu of the conversation's agent, instead of asking. */
+const chosenAgent = z.object({ continuesWith: z.string().min(1) })
+
+async function continueWithChosen(
+  target: EntryTarget,
+  agentId: string,
+  services: BranchServices,
+): Promise<void> {
+  const agent = services.agents.get(agentId)
+  // the menu may have been for another state of the conversation
+  if (!agent || agentId === target.open.agentId)
+    throw new UnavailableError(l10n.t('The conversation has changed. Try again.'))
+  await continueWith(target, agent, { ...services, ...services.workbench })
 }
 
 interface Continuation extends PickItem {

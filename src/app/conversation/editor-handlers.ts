@@ -111,6 +111,11 @@ export function editorHandlers(
         ...({ conversation: key, entry: entryId } satisfies EntryContext),
         goesBack: true,
       }),
+    'conversation/continueWith': ({ key, agentId }) =>
+      workbench.execute(CommandId.continueSession, {
+        ...({ conversation: key } satisfies EntryContext),
+        continuesWith: agentId,
+      }),
     'actions/entry': ({ command, key, entryId }) =>
       workbench.execute(command, { conversation: key, entry: entryId } satisfies EntryContext),
   } satisfies Partial<Handlers<ConversationMessages>>

@@ -1,9 +1,11 @@
 import { useSignalEffect } from '@preact/signals'
 import { useRef } from 'preact/hooks'
+import type { Allowance } from '../../common/allowance.ts'
 import { visibleProse } from '../../common/visible.ts'
 import { readableTitle } from '../../conversation/mcp-tool-call.ts'
 import { t } from '../l10n.ts'
 import { announce } from '../ui/live-region.tsx'
+import { allowanceText } from './composer/allowance.tsx'
 import { useApp } from './context.ts'
 import { stopReason } from './entries/notices.tsx'
 import type { ConversationStore } from './store.ts'
@@ -14,7 +16,10 @@ import type { ConversationStore } from './store.ts'
  */
 export function Announcer() {
   const { store } = useApp()
-  const before = useRef({ activity: 'idle', phase: 'empty', waiting: '', key: '', cards: '' })
+  const before = useRef({
+    ...{ activity: 'idle', phase: 'empty', waiting: '', key: '', cards: '' },
+    allowed: 'ask' as Allowance | undefined,
+  })
   useSignalEffect(() => {
     const head = store.head.value
     const waiting = store.waiting.value[0] ?? ''
@@ -22,7 +27,8 @@ export function Announcer() {
     const { activity, phase, key } = head
     const cards = head.cards.map(card => card.id).join()
     const was = before.current
-    before.current = { activity, phase, waiting, key, cards }
+    const allowed = head.allowance?.allowed
+    before.current = { activity, phase, waiting, key, cards, allowed }
     const agent = head.agent?.name ?? t('The agent')
     if (waiting !== was.waiting && waiting !== '') {
       const entry = store.slot(waiting)?.entry.peek()
@@ -42,7 +48,9 @@ export function Announcer() {
       if (phase === 'ended') return announce(t('{0} has ended', agent))
     }
     // don't announce the state of a session that was just displayed
-    if (key !== was.key || activity === was.activity) return
+    if (key !== was.key) return
+    if (allowed && was.allowed && allowed !== was.allowed) return announce(allowanceText(allowed))
+    if (activity === was.activity) return
     if (activity === 'running' && was.activity === 'idle') return announce(t('{0} is working', agent))
     if (activity === 'idle' && was.activity !== 'idle') announce(endOfTurn(store) ?? t('{0} finished', agent))
   })

@@ -4,6 +4,8 @@ import { Icon } from './icon.tsx'
 interface IconButtonProps {
   icon: string
   label: string
+  /** tooltip, if it isn't the label */
+  title?: string
   onClick: (event: MouseEvent) => void
   disabled?: boolean
   class?: string
@@ -17,6 +19,7 @@ interface IconButtonProps {
 export function IconButton({
   icon,
   label,
+  title = label,
   onClick,
   disabled,
   class: className,
@@ -29,7 +32,7 @@ export function IconButton({
       ref={buttonRef}
       type="button"
       class={`icon-button${className ? ` ${className}` : ''}`}
-      title={label}
+      title={title}
       aria-label={label}
       aria-pressed={pressed}
       aria-haspopup={expanded === undefined ? undefined : 'listbox'}

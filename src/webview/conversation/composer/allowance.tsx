@@ -1,8 +1,10 @@
 import type { RefObject } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
+import type { ConversationHead } from '../../../bridge/conversation.ts'
 import type { Allowance } from '../../../common/allowance.ts'
 import { t } from '../../l10n.ts'
 import { IconButton } from '../../ui/button.tsx'
+import { controlKey } from '../../ui/control-key.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
@@ -17,12 +19,15 @@ export function AllowanceSwitch({ button }: { button: RefObject<HTMLButtonElemen
   const { allowed, offered } = allowance
   const choices = (['ask', ...offered] as const).map(choiceOf)
   const current = choices.find(({ value }) => value === allowed)?.name ?? ''
+  const label = t('Accept for This Session: {0}', current)
+  const next = toggled(allowance)
   return (
     <>
       <IconButton
         icon="shield"
         class={allowed === 'ask' ? 'allowance' : 'allowance on'}
-        label={t('Accept for This Session: {0}', current)}
+        label={label}
+        title={`${label}\n${choiceOf(next).name} (${controlKey()}+.)`}
         expanded={open}
         buttonRef={button}
         onClick={() => setOpen(!open)}
@@ -41,6 +46,11 @@ export function AllowanceSwitch({ button }: { button: RefObject<HTMLButtonElemen
   )
 }
 
+/** What the key of the switch does. Everything is accepted only by its menu, and turned off by the key. */
+export function toggled({ allowed, offered }: NonNullable<ConversationHead['allowance']>): Allowance {
+  return allowed === 'ask' && offered.includes('edits') ? 'edits' : 'ask'
+}
+
 /** In sight while the switch is on. */
 export function AllowanceChip() {
   const { host, store, composer } = useApp()
@@ -55,9 +65,7 @@ export function AllowanceChip() {
       <li>
         <span class={`chip allowance-chip ${allowed}`} title={choiceOf(allowed).description}>
           <Icon name="shield" />
-          <span class="chip-label truncate">
-            {allowed === 'edits' ? t('Edits allowed') : t('Everything allowed')}
-          </span>
+          <span class="chip-label truncate">{allowanceText(allowed)}</span>
           <IconButton icon="close" class="chip-remove" label={t('Ask Again')} onClick={off} />
         </span>
       </li>
@@ -65,7 +73,13 @@ export function AllowanceChip() {
   )
 }
 
-function choiceOf(value: Allowance): MenuChoice & { value: Allowance } {
+/** What the session may do, as a state. */
+export function allowanceText(allowed: Allowance): string {
+  if (allowed === 'ask') return choiceOf(allowed).description
+  return allowed === 'edits' ? t('Edits allowed') : t('Everything allowed')
+}
+
+function choiceOf(value: Allowance): MenuChoice & { value: Allowance; description: string } {
   switch (value) {
     case 'ask':
       return { value, name: t('Ask'), description: t('Permission requests are shown to you') }

@@ -41,6 +41,8 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
           onChoose={value => {
             if (value.startsWith(AGENT))
               host.send('conversation/start', { agentId: value.slice(AGENT.length) })
+            else if (value.startsWith(NEXT))
+              host.send('conversation/continueWith', { agentId: value.slice(NEXT.length) })
             else host.send('conversation/command', { command: value })
           }}
           onClose={close}
@@ -50,12 +52,13 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   )
 }
 
-/** The prefix of choices that start a session with an agent; the rest is its id. All other choices are commands. */
+/** The prefixes of choices that start a session or continue this one with an agent; the rest is its id. All other choices are commands. */
 const AGENT = 'agent:'
+const NEXT = 'next:'
 
 function toChoices(
   { agents, account, canFork, sessionId }: ConversationHead,
-  { name }: NonNullable<ConversationHead['agent']>,
+  { agentId, name }: NonNullable<ConversationHead['agent']>,
   isFollowing: boolean,
   hasEntries: boolean,
 ): MenuChoice[] {
@@ -77,10 +80,19 @@ function toChoices(
     isFollowing ? t('Stop Following Agent in Editor') : t('Follow Agent in Editor'),
     name,
   )
+  const canContinue = hasEntries && sessionId !== undefined
+  const next = agents
+    .filter(agent => canContinue && agent.agentId !== agentId)
+    .map(agent => ({
+      value: `${NEXT}${agent.agentId}`,
+      name: t('Continue with {0}', agent.name),
+      icon: agent.icon ?? AGENT_ICON,
+      group: t('This conversation'),
+    }))
   const change = accountCommand(account)
   return [
     ...start,
-    ...(canFork || (hasEntries && sessionId !== undefined)
+    ...(canFork || canContinue
       ? [command('parley.continueSession', 'repo-forked', t('Fork or Continue Session…'), name)]
       : []),
     ...(sessionId === undefined ? [] : [follow]),
@@ -88,6 +100,7 @@ function toChoices(
     command('parley.showAgentLog', 'output', t('Show Agent Log'), name),
     ...(change === 'parley.signOut' ? [command(change, 'sign-out', t('Sign Out…'), name)] : []),
     ...(change === 'parley.signIn' ? [command(change, 'sign-in', t('Sign In…'), name)] : []),
+    ...next,
     command('parley.manageAgents', 'extensions', t('Manage Agents'), t('All agents')),
   ]
 }

@@ -1,5 +1,6 @@
 import type { NavigateTo } from '../../../bridge/conversation.ts'
 import { hasModifier } from '../../ui/control-key.ts'
+import { toggled } from '../composer/allowance.tsx'
 import type { App } from '../context.ts'
 import { navigate } from './navigation.ts'
 
@@ -31,7 +32,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     }
     return
   }
-  if (answersAtOnce(event, target)) return
+  if (answersAtOnce(event, target) || togglesAllowance(event, app)) return
   // the composer has no keys of its own for these; other fields may have some
   const inComposer = target?.closest('.composer-text') != null
   const alt = event.altKey && !event.ctrlKey && !event.metaKey && (!typing || inComposer)
@@ -132,6 +133,16 @@ function answersAtOnce(event: KeyboardEvent, target: HTMLElement | undefined): b
   if (!button) return false
   event.preventDefault()
   button.click()
+  return true
+}
+
+/** Ctrl+., as in VS Code's chat, lets the agent edit without asking, also from a request for an edit, or ask again. */
+function togglesAllowance(event: KeyboardEvent, { host, store }: App): boolean {
+  const allowance = store.head.peek()?.allowance
+  // some keyboards have this character only with Shift
+  if (event.key !== '.' || !(event.ctrlKey || event.metaKey) || event.altKey || !allowance) return false
+  event.preventDefault()
+  if (!event.repeat) host.send('conversation/allow', { allowed: toggled(allowance) })
   return true
 }
 

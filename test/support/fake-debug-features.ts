@@ -2,17 +2,22 @@ import { Emitter } from '../../src/common/event.ts'
 import type {
   DebugFeatures,
   DebugSessionState,
+  DebugState,
   DebugStep,
   LaunchConfiguration,
   LaunchEntry,
   SourceBreakpoint,
 } from '../../src/mcp/server/debug-features.ts'
 
+interface FakeSession extends DebugSessionState {
+  output: string
+}
+
 /** A debugger of a program with one thread, which is paused at each of `lines` in turn and then ends. */
 export class FakeDebugFeatures implements DebugFeatures {
-  readonly #change = new Emitter<void>()
+  readonly #change = new Emitter<DebugState>()
   readonly onDidChange = this.#change.event
-  readonly all: DebugSessionState[] = []
+  readonly all: FakeSession[] = []
   launch: LaunchConfiguration[] = []
   points: SourceBreakpoint[] = []
   path = ''
@@ -28,13 +33,12 @@ export class FakeDebugFeatures implements DebugFeatures {
   readonly requests: string[] = []
   #line = 0
 
-  sessions(): DebugSessionState[] {
-    return [...this.all]
+  async state(): Promise<DebugState> {
+    return this.#now()
   }
 
-  active() {
-    const session = this.all.findLast(({ hasEnded }) => !hasEnded)
-    return session && { session: session.id, thread: 1 }
+  async output(session: string): Promise<string> {
+    return this.all.find(({ id }) => id === session)?.output ?? ''
   }
 
   async request(session: string, command: string, args: Record<string, unknown> = {}): Promise<unknown> {
@@ -76,8 +80,12 @@ export class FakeDebugFeatures implements DebugFeatures {
     }
   }
 
-  configurations(): LaunchEntry[] {
-    return this.launch.map(one => ({ ...one, describe: () => one }))
+  async configurations(): Promise<LaunchEntry[]> {
+    return this.launch.map(({ name, folder }) => ({ name, ...(folder !== undefined && { folder }) }))
+  }
+
+  async describe({ name, folder }: LaunchEntry): Promise<LaunchConfiguration> {
+    return this.launch.find(one => one.name === name && one.folder === folder)!
   }
 
   async start({ name }: LaunchConfiguration): Promise<boolean> {
@@ -99,15 +107,15 @@ export class FakeDebugFeatures implements DebugFeatures {
     setTimeout(() => this.#go(), 5)
   }
 
-  breakpoints(): SourceBreakpoint[] {
+  async breakpoints(): Promise<SourceBreakpoint[]> {
     return this.points
   }
 
-  setBreakpoint(breakpoint: SourceBreakpoint): void {
+  async setBreakpoint(breakpoint: SourceBreakpoint): Promise<void> {
     this.points.push(breakpoint)
   }
 
-  removeBreakpoints(path: string, line: number): number {
+  async removeBreakpoints(path: string, line: number): Promise<number> {
     const before = this.points.length
     this.points = this.points.filter(one => one.path !== path || one.line !== line)
     return before - this.points.length
@@ -121,9 +129,17 @@ export class FakeDebugFeatures implements DebugFeatures {
     else this.#set(id, { paused: [], hasEnded: true, exitCode: 0 })
   }
 
-  #set(id: string, change: Partial<DebugSessionState>): void {
+  #now(): DebugState {
+    const session = this.all.findLast(({ hasEnded }) => !hasEnded)
+    return {
+      sessions: this.all.map(({ output, ...one }) => one),
+      ...(session && { active: { session: session.id, thread: 1 } }),
+    }
+  }
+
+  #set(id: string, change: Partial<FakeSession>): void {
     const at = this.all.findIndex(one => one.id === id)
     this.all[at] = { ...this.all[at]!, ...change }
-    this.#change.fire()
+    this.#change.fire(this.#now())
   }
 }

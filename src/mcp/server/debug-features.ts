@@ -1,4 +1,4 @@
-import type { Disposable } from '../../common/disposable.ts'
+import type { Event } from '../../common/event.ts'
 
 /** A thread that stopped; without an id, all threads. */
 export interface PausedThread {
@@ -24,18 +24,17 @@ export interface DebugSessionState {
   isEnding?: true
   hasEnded?: true
   exitCode?: number
-  /** the end of its output in the Debug Console */
-  output: string
+}
+
+export interface DebugState {
+  /** The sessions, and the last few that ended. */
+  sessions: readonly DebugSessionState[]
+  /** The session and thread that the user has selected. */
+  active?: { session: string; thread?: number }
 }
 
 /** A configuration or compound of launch.json. */
-export interface LaunchEntry {
-  name: string
-  /** the path of its folder; absent for a configuration of the workspace file */
-  folder?: string
-  /** May take a while: the configuration, and the settings that it refers to, may be large. */
-  describe: () => LaunchConfiguration
-}
+export type LaunchEntry = Pick<LaunchConfiguration, 'name' | 'folder'>
 
 /** The effects of a configuration or compound. */
 export interface LaunchConfiguration {
@@ -70,21 +69,22 @@ export type DebugStep = 'continue' | 'pause' | 'step_over' | 'step_into' | 'step
 
 /** Debugging, as only the editor knows it. */
 export interface DebugFeatures {
-  /** The sessions, and the last few that ended. */
-  sessions(): DebugSessionState[]
-  /** The session and thread that the user has selected. */
-  active(): { session: string; thread?: number } | undefined
+  state(): Promise<DebugState>
+  /** The end of a session's output in the Debug Console. */
+  output(session: string): Promise<string>
   /** A request of the Debug Adapter Protocol, and its answer's body. */
   request(session: string, command: string, args?: Record<string, unknown>): Promise<unknown>
-  configurations(): LaunchEntry[]
+  configurations(): Promise<LaunchEntry[]>
+  /** May take a while: the configuration, and the settings that it refers to, may be large. Rejects if it isn't there anymore. */
+  describe(entry: LaunchEntry): Promise<LaunchConfiguration>
   /** Starts a configuration of `configurations`. `false`: it didn't start, and the user has seen why. */
   start(configuration: LaunchConfiguration): Promise<boolean>
   stop(session: string): Promise<void>
   step(step: DebugStep, session: string, thread: number): Promise<void>
-  breakpoints(): SourceBreakpoint[]
-  setBreakpoint(breakpoint: SourceBreakpoint): void
+  breakpoints(): Promise<SourceBreakpoint[]>
+  setBreakpoint(breakpoint: SourceBreakpoint): Promise<void>
   /** Removes the breakpoints of a line; returns their number. */
-  removeBreakpoints(path: string, line: number): number
+  removeBreakpoints(path: string, line: number): Promise<number>
   /** A session started, paused, continued or ended. */
-  onDidChange(listener: () => void): Disposable
+  readonly onDidChange: Event<DebugState>
 }

@@ -7,7 +7,13 @@ import { isRecord } from '../../common/is-record.ts'
 import { DEBUG_REQUEST_MS } from '../../common/limits.ts'
 import { shortened } from '../../common/visible.ts'
 import { linesThatFit } from './answer.ts'
-import type { DebugFeatures, DebugSessionState, LaunchConfiguration, PausedThread } from './debug-features.ts'
+import type {
+  DebugFeatures,
+  DebugSessionState,
+  DebugState,
+  LaunchConfiguration,
+  PausedThread,
+} from './debug-features.ts'
 import type { TaskInfo } from './editor-features.ts'
 import { fileInput, lineInput, offsetInput } from './find-symbol.ts'
 import { at, tool } from './reading-tools.ts'
@@ -78,36 +84,37 @@ async function debuggerState(
 ): Promise<ToolAnswer> {
   const { features, roots, signal } = context
   const { debug } = features
-  if (input.console) return { ...readConsole(debug, input.session), ...at(input.offset) }
-  const session = chooseSession(debug, input.session)
+  const state = await debug.state()
+  if (input.console) return { ...(await readConsole(debug, state, input.session)), ...at(input.offset) }
+  const session = chooseSession(state, input.session)
   if (!session) {
     if (input.evaluate !== undefined || input.variables !== undefined)
       throw new ToolError('Nothing is debugged. Call "debug_state" without anything.')
-    return { ...(await idleState(debug, roots)), ...at(input.offset) }
+    return { ...(await idleState(debug, state, roots)), ...at(input.offset) }
   }
   const request = (command: string, args?: Record<string, unknown>) =>
     requestOf(debug, session.id, command, args, signal)
   if (session.hasEnded) return { text: `${headOf(session)} Call with "console" for what it wrote.` }
   const list = (reference: number, indent: string) =>
-    readVariables(request, reference, indent, lazyOf(debug, session.id))
+    readVariables(request, reference, indent, lazyOf(debug, state, session.id))
   if (input.variables !== undefined) {
     const { variables: reference } = input
-    const lazy = lazyOf(debug, session.id).get(reference)
+    const lazy = lazyOf(debug, state, session.id).get(reference)
     const data = await (lazy === undefined
       ? list(reference, '')
       : askToEvaluate(context, session.name, lazy, () => list(reference, '')))
     return { text: data.length === 0 ? 'It contains nothing.' : undefined, data, ...at(input.offset) }
   }
-  const state = await readState(debug, session, roots, request, input)
+  const { answer, frameId } = await readState(debug, state, session, roots, request, input)
   if (input.evaluate === undefined) {
-    const { text, data = [] } = state.answer
+    const { text, data = [] } = answer
     return { text, data: [...data, ...(await breakpointLines(debug, roots))], ...at(input.offset) }
   }
   const { evaluate: expression } = input
   const result = await askToEvaluate(context, session.name, expression, () =>
     request('evaluate', {
       ...{ expression, context: 'repl' },
-      ...(state.frameId !== undefined && { frameId: state.frameId }),
+      ...(frameId !== undefined && { frameId }),
     }),
   )
   const { result: value, type, variablesReference } = isRecord(result) ? result : {}
@@ -130,11 +137,11 @@ async function askToEvaluate<T>(
 /** The references of values that only running code in the program gives, with their names, by session. */
 const lazyReferences = new WeakMap<DebugFeatures, Map<string, Map<number, string>>>()
 
-function lazyOf(debug: DebugFeatures, session: string): Map<number, string> {
+function lazyOf(debug: DebugFeatures, state: DebugState, session: string): Map<number, string> {
   const sessions = lazyReferences.get(debug) ?? new Map<string, Map<number, string>>()
   lazyReferences.set(debug, sessions)
-  const live = new Set(debug.sessions().map(({ id }) => id))
-  for (const id of sessions.keys()) if (!live.has(id)) sessions.delete(id)
+  // one that isn't there may have started since
+  for (const { id, hasEnded } of state.sessions) if (hasEnded) sessions.delete(id)
   const found = sessions.get(session) ?? new Map<number, string>()
   sessions.set(session, found)
   return found
@@ -188,7 +195,8 @@ const debugControl = tool({
     const { debug } = context.features
     if (action === 'set_breakpoint' || action === 'remove_breakpoint') return changeBreakpoint(input, context)
     if (action === 'start') return start(input, context)
-    const session = chooseSession(debug, input.session)
+    const state = await debug.state()
+    const session = chooseSession(state, input.session)
     if (!session || session.hasEnded)
       throw new ToolError('There is no such debug session. Call "debug_state".')
     const { id, name } = session
@@ -200,7 +208,7 @@ const debugControl = tool({
       requestOf(debug, id, command, args, context.signal)
     const threads = await readThreads(request)
     const thread =
-      chooseThread(debug, session, threads, input.thread) ?? (action === 'pause' ? threads[0]?.id : undefined)
+      chooseThread(state, session, threads, input.thread) ?? (action === 'pause' ? threads[0]?.id : undefined)
     if (thread === undefined || !threads.some(one => one.id === thread))
       throw new ToolError('Nothing is paused in it, or it has no such thread. Call "debug_state".')
     const titles = {
@@ -234,14 +242,14 @@ async function start(
   let before = new Set<string>()
   // the user may start other sessions meanwhile
   const started = new Set(configuration.members ?? [configuration.name])
-  const newOnes = () => {
-    const all = debug.sessions().filter(({ id }) => !before.has(id))
+  const newOnes = ({ sessions }: DebugState) => {
+    const all = sessions.filter(({ id }) => !before.has(id))
     const roots = all.filter(one => one.parent === undefined && started.has(one.configuration ?? one.name))
     const own = new Set(roots.map(({ id }) => id))
     for (const id of own) for (const one of all) if (one.parent === id) own.add(one.id)
     return [...own]
   }
-  const stopNewOnes = () => Promise.all(newOnes().map(id => debug.stop(id)))
+  const stopNewOnes = async () => Promise.all(newOnes(await debug.state()).map(id => debug.stop(id)))
   const isStarted = await askToControl(
     context,
     l10n.t('Debug {0}', configuration.name),
@@ -251,7 +259,7 @@ async function start(
       const now = await seenLaunch(same, folder, context).catch(() => undefined)
       if (!isDeepStrictEqual(now, launch))
         throw new ToolError('The configuration has changed meanwhile, so nothing was started. Call again.')
-      before = new Set(debug.sessions().map(({ id }) => id))
+      before = new Set((await debug.state()).sessions.map(({ id }) => id))
       const starting = debug.start(configuration)
       try {
         return await withTimeout(raceAbort(starting, context.signal), seconds * 1000)
@@ -289,9 +297,10 @@ async function seenLaunch(
   folder: string | undefined,
   { features }: ToolContext,
 ): Promise<SeenLaunch> {
-  const found = features.debug
-    .configurations()
-    .filter(one => one.name === name && (folder === undefined || (one.folder ?? WORKSPACE) === folder))
+  const { debug } = features
+  const found = (await debug.configurations()).filter(
+    one => one.name === name && (folder === undefined || (one.folder ?? WORKSPACE) === folder),
+  )
   const [entry] = found
   if (!entry) throw new ToolError('There is no such configuration. Call "debug_state".')
   const folders = [...new Set(found.map(one => one.folder ?? WORKSPACE))]
@@ -302,7 +311,7 @@ async function seenLaunch(
     throw new ToolError(
       'Several configurations or compounds of the same launch settings have that name, so nothing was started. Give them different names.',
     )
-  const configuration = entry.describe()
+  const configuration = await debug.describe(entry)
   const references = new TaskReferences(await features.tasks())
   const own = new Set<TaskInfo>()
   const missing = [...(configuration.unresolved ?? [])]
@@ -381,14 +390,20 @@ async function askToControl<T>(
 /** Waits until one of the sessions pauses or all have ended, and tells where they are. */
 async function waitForPause(
   context: ToolContext,
-  sessions: readonly string[] | (() => readonly string[]),
+  sessions: readonly string[] | ((state: DebugState) => readonly string[]),
   seconds: number,
 ): Promise<ToolAnswer> {
   const { features, roots, signal } = context
   const { debug } = features
+  const paused = deferred()
+  let state: DebugState = { sessions: [] }
+  const listening = debug.onDidChange(now => {
+    state = now
+    if (find()) paused.resolve()
+  })
   const own = () => {
-    const ids = typeof sessions === 'function' ? sessions() : sessions
-    return debug.sessions().filter(({ id }) => ids.includes(id))
+    const ids = typeof sessions === 'function' ? sessions(state) : sessions
+    return state.sessions.filter(({ id }) => ids.includes(id))
   }
   const find = () => {
     const all = own()
@@ -401,11 +416,8 @@ async function waitForPause(
     const all = own()
     return all.length > 0 && all.every(({ paused: known }) => known === undefined)
   }
-  const paused = deferred()
-  const listening = debug.onDidChange(() => {
-    if (find()) paused.resolve()
-  })
   try {
+    state = await debug.state()
     if (!find() && !isUnknown()) await withTimeout(raceAbort(paused.promise, signal), seconds * 1000)
   } finally {
     listening.dispose()
@@ -421,7 +433,8 @@ async function waitForPause(
     return { text: `${headOf(session)} Call "debug_state" with "console" for what it wrote.` }
   const request = (command: string, args?: Record<string, unknown>) =>
     requestOf(debug, session.id, command, args, signal)
-  return (await readState(debug, session, roots, request, {})).answer
+  // the editor selects the thread only after it has paused
+  return (await readState(debug, await debug.state(), session, roots, request, {})).answer
 }
 
 type Request = (command: string, args?: Record<string, unknown>) => Promise<unknown>
@@ -438,8 +451,8 @@ async function requestOf(
 ): Promise<unknown> {
   const answer = debug.request(session, command, args).then(
     body => ({ body }),
-    error => {
-      const found = debug.sessions().find(({ id }) => id === session)
+    async error => {
+      const found = (await debug.state()).sessions.find(({ id }) => id === session)
       if (!found || found.isEnding || found.hasEnded)
         throw new SessionEnded('The debug session has ended. Call "debug_state".')
       // such as an invalid expression, or a thread that is running again
@@ -452,15 +465,17 @@ async function requestOf(
 }
 
 /** The session with an id, or else a running one: a paused one if there is any, preferably the one selected in the editor. */
-function chooseSession(debug: DebugFeatures, id: string | undefined): DebugSessionState | undefined {
-  const all = debug.sessions()
+function chooseSession(
+  { sessions: all, ...state }: DebugState,
+  id: string | undefined,
+): DebugSessionState | undefined {
   if (id !== undefined) {
     const found = all.find(one => one.id === id)
     if (!found) throw new ToolError('There is no such debug session. Call without "session".')
     return found
   }
   const live = all.filter(({ isEnding, hasEnded }) => !isEnding && !hasEnded)
-  const active = debug.active()?.session
+  const active = state.active?.session
   const isPaused = ({ paused = [] }: DebugSessionState) => paused.length > 0
   const chosen = live.find(one => one.id === active)
   if (chosen && (isPaused(chosen) || !live.some(isPaused))) return chosen
@@ -473,11 +488,16 @@ function headOf({ id, type, hasEnded, exitCode }: DebugSessionState): string {
 }
 
 /** The console output of one session, or of all sessions, since a program may have several and some may have ended. */
-function readConsole(debug: DebugFeatures, id: string | undefined): ToolAnswer {
-  if (id !== undefined) chooseSession(debug, id)
-  const data = debug
-    .sessions()
-    .filter(one => one.output !== '' && (id === undefined || one.id === id))
+async function readConsole(
+  debug: DebugFeatures,
+  state: DebugState,
+  id: string | undefined,
+): Promise<ToolAnswer> {
+  if (id !== undefined) chooseSession(state, id)
+  const asked = state.sessions.filter(one => id === undefined || one.id === id)
+  const outputs = await Promise.all(asked.map(async one => ({ ...one, output: await debug.output(one.id) })))
+  const data = outputs
+    .filter(({ output }) => output !== '')
     .flatMap(({ id: own, name, output }) => {
       const lines = output.trimEnd().split(/\r?\n/).slice(-MAX_CONSOLE)
       return [`session ${own}: ${name}`, ...lines]
@@ -488,14 +508,14 @@ function readConsole(debug: DebugFeatures, id: string | undefined): ToolAnswer {
   }
 }
 
-async function idleState(debug: DebugFeatures, roots: Roots): Promise<ToolAnswer> {
+async function idleState(debug: DebugFeatures, state: DebugState, roots: Roots): Promise<ToolAnswer> {
   const data = [
-    ...debug
-      .configurations()
-      .map(({ name, folder }) => `configuration ${name}${folder === undefined ? '' : ` (${folder})`}`),
+    ...(await debug.configurations()).map(
+      ({ name, folder }) => `configuration ${name}${folder === undefined ? '' : ` (${folder})`}`,
+    ),
     ...(await breakpointLines(debug, roots)),
   ]
-  const last = debug.sessions().at(-1)
+  const last = state.sessions.at(-1)
   return {
     text: last
       ? `Nothing is debugged. ${headOf(last)} Call with "console" for what it wrote.`
@@ -507,7 +527,7 @@ async function idleState(debug: DebugFeatures, roots: Roots): Promise<ToolAnswer
 }
 
 async function breakpointLines(debug: DebugFeatures, roots: Roots): Promise<string[]> {
-  const breakpoints = await roots.within(debug.breakpoints(), ({ path }) => path)
+  const breakpoints = await roots.within(await debug.breakpoints(), ({ path }) => path)
   return breakpoints.map(({ path, line, condition, log, isOff }) => {
     const notes = [condition && `if ${condition}`, log && `log ${log}`, isOff && 'disabled'].filter(Boolean)
     return `breakpoint ${roots.name(path)}:${line}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`
@@ -536,13 +556,12 @@ function pausedThread(session: DebugSessionState, threads: readonly Thread[]): n
 
 /** The thread that a tool applies to: the one selected in the editor if it's paused, or else another paused one. */
 function chooseThread(
-  debug: DebugFeatures,
+  { active }: DebugState,
   session: DebugSessionState,
   threads: readonly Thread[],
   wanted: number | undefined,
 ): number | undefined {
   if (wanted !== undefined) return wanted
-  const active = debug.active()
   const shown = active?.session === session.id ? active.thread : undefined
   if (shown !== undefined && (!session.paused || findPause(session, shown))) return shown
   return pausedThread(session, threads) ?? shown
@@ -550,15 +569,16 @@ function chooseThread(
 
 async function readState(
   debug: DebugFeatures,
+  state: DebugState,
   session: DebugSessionState,
   roots: Roots,
   request: Request,
   input: { thread?: number | undefined; frame?: number | undefined },
 ): Promise<{ answer: ToolAnswer; frameId?: number }> {
   const threads = await readThreads(request)
-  const thread = chooseThread(debug, session, threads, input.thread) ?? threads[0]?.id
+  const thread = chooseThread(state, session, threads, input.thread) ?? threads[0]?.id
   const data: string[] = []
-  const others = debug.sessions().filter(one => one.id !== session.id && !one.isEnding && !one.hasEnded)
+  const others = state.sessions.filter(one => one.id !== session.id && !one.isEnding && !one.hasEnded)
   for (const { id, name, type } of others) data.push(`other session ${id}: ${name} (${type})`)
   data.push(`session ${session.id}: ${session.name} (${session.type})`)
   let frameId: number | undefined
@@ -569,13 +589,13 @@ async function readState(
     // of a session that began before it was followed, only the call stack tells
     const isFollowed = session.paused !== undefined
     const frames = id === thread && (pause || !isFollowed) ? await readFrames(request, id, isFollowed) : []
-    const state =
+    const activity =
       pause || frames.length > 0
         ? `paused${pause ? `: ${[pause.reason, pause.detail].filter(Boolean).join(', ')}` : ''}`
         : isFollowed || id === thread
           ? 'running'
           : 'unknown'
-    data.push(`thread ${id}: ${name} (${state})`)
+    data.push(`thread ${id}: ${name} (${activity})`)
     for (const [i, frame] of frames.entries()) {
       const { source, line, column } = frame
       const path = isRecord(source) ? source.path : undefined
@@ -596,7 +616,12 @@ async function readState(
       data.push(`  ${String(scope)}${expensive === true ? ` #${variablesReference}` : ':'}`)
       if (expensive !== true)
         data.push(
-          ...(await readVariables(request, Number(variablesReference), '    ', lazyOf(debug, session.id))),
+          ...(await readVariables(
+            request,
+            Number(variablesReference),
+            '    ',
+            lazyOf(debug, state, session.id),
+          )),
         )
     }
   }

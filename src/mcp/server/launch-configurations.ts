@@ -25,8 +25,13 @@ interface Entry {
   value: Record<string, unknown>
 }
 
+/** `describe`: see `DebugFeatures`. */
+export interface DescribedLaunch extends LaunchEntry {
+  describe: () => LaunchConfiguration
+}
+
 /** Everything that launch settings define. */
-export function launchConfigurations(settings: readonly LaunchSettings[]): LaunchEntry[] {
+export function launchConfigurations(settings: readonly LaunchSettings[]): DescribedLaunch[] {
   const all = settings.flatMap(from => listEntries(from, from.configurations))
   // VS Code starts a compound only by its name, and doesn't look up names in the workspace file
   const compounds = settings

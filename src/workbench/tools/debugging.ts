@@ -5,12 +5,16 @@ import { PathRules } from '../../editor/path-rules.ts'
 import type {
   DebugFeatures,
   DebugSessionState,
+  DebugState,
   DebugStep,
-  LaunchEntry,
   PausedThread,
   SourceBreakpoint,
 } from '../../mcp/server/debug-features.ts'
-import { type LaunchSettings, launchConfigurations } from '../../mcp/server/launch-configurations.ts'
+import {
+  type DescribedLaunch,
+  type LaunchSettings,
+  launchConfigurations,
+} from '../../mcp/server/launch-configurations.ts'
 import { pathOnDisk } from '../path-on-disk.ts'
 import { launchVariables } from './variables.ts'
 
@@ -35,7 +39,7 @@ const rules = new PathRules()
 
 let followed: Followed[] = []
 let follows = false
-const change = new Emitter<void>()
+const change = new Emitter<DebugState>()
 
 /** Commands that also update the state shown by VS Code, which a request to the debugger doesn't do. */
 const STEPS: Readonly<Record<DebugStep, string>> = {
@@ -52,15 +56,16 @@ const RESUMES = new Set('continue next stepIn stepOut stepBack reverseContinue g
 export function createDebugFeatures(): DebugFeatures {
   follow()
   return {
-    sessions: () => followed.map(stateOf),
-    active() {
-      const { activeDebugSession: session, activeStackItem: item } = vscode.debug
-      if (!session) return undefined
-      if (item?.session.id !== session.id) return { session: session.id }
-      return { session: session.id, thread: item.threadId }
-    },
+    state: async () => currentState(),
+    output: async id => followed.find(one => one.session.id === id)?.output ?? '',
     request: async (id, command, args) => live(id).customRequest(command, args),
-    configurations,
+    configurations: async () =>
+      configurations().map(({ name, folder }) => ({ name, ...(folder !== undefined && { folder }) })),
+    async describe({ name, folder }) {
+      const found = configurations().find(one => one.name === name && one.folder === folder)
+      if (!found) throw new Error('There is no such configuration.')
+      return found.describe()
+    },
     start: ({ name, folder, own }) => {
       const found = vscode.workspace.workspaceFolders?.find(({ uri }) => pathOnDisk(uri) === folder)
       const launched = own as vscode.DebugConfiguration | undefined
@@ -73,13 +78,13 @@ export function createDebugFeatures(): DebugFeatures {
       const context = { sessionId: id, threadId: `thread:${id}:${thread}` }
       await vscode.commands.executeCommand(STEPS[step], undefined, context)
     },
-    breakpoints: () => sourceBreakpoints().map(breakpointOf),
-    setBreakpoint({ path, line, condition, log }) {
+    breakpoints: async () => sourceBreakpoints().map(breakpointOf),
+    async setBreakpoint({ path, line, condition, log }) {
       const at = new vscode.Location(vscode.Uri.file(path), new vscode.Position(line - 1, 0))
       const breakpoint = new vscode.SourceBreakpoint(at, true, condition, undefined, log)
       vscode.debug.addBreakpoints([breakpoint])
     },
-    removeBreakpoints(path, line) {
+    async removeBreakpoints(path, line) {
       const found = sourceBreakpoints().filter(one => {
         const own = breakpointOf(one)
         return rules.same(own.path, path) && own.line === line
@@ -111,7 +116,7 @@ function follow(): void {
   })
   vscode.debug.onDidStartDebugSession(session => {
     entryOf(session)
-    change.fire()
+    change.fire(currentState())
   })
   vscode.debug.onDidTerminateDebugSession(session => {
     const entry = entryOf(session)
@@ -119,7 +124,7 @@ function follow(): void {
     entry.paused = []
     const ended = followed.filter(one => one.hasEnded)
     followed = followed.filter(one => !one.hasEnded || ended.indexOf(one) >= ended.length - MAX_ENDED)
-    change.fire()
+    change.fire(currentState())
   })
 }
 
@@ -174,7 +179,7 @@ function followEvent(entry: Followed, message: unknown): void {
     default:
       return
   }
-  change.fire()
+  change.fire(currentState())
 }
 
 function resumed(entry: Followed, thread: unknown): void {
@@ -183,10 +188,19 @@ function resumed(entry: Followed, thread: unknown): void {
   entry.paused = isAll ? [] : paused.filter(one => one.thread !== thread)
 }
 
-function stateOf({ session, paused, isEnding, hasEnded, exitCode, output }: Followed): DebugSessionState {
+function currentState(): DebugState {
+  const { activeDebugSession: session, activeStackItem: item } = vscode.debug
+  const thread = item?.session.id === session?.id ? item?.threadId : undefined
+  return {
+    sessions: followed.map(stateOf),
+    ...(session && { active: { session: session.id, ...(thread !== undefined && { thread }) } }),
+  }
+}
+
+function stateOf({ session, paused, isEnding, hasEnded, exitCode }: Followed): DebugSessionState {
   const { id, name, type, configuration, parentSession } = session
   return {
-    ...{ id, name, type, output, configuration: configuration.name },
+    ...{ id, name, type, configuration: configuration.name },
     ...(parentSession && { parent: parentSession.id }),
     ...(paused && { paused: [...paused] }),
     ...(isEnding && { isEnding }),
@@ -202,7 +216,7 @@ function live(id: string): vscode.DebugSession {
 }
 
 /** Of all folders, and of the workspace file. */
-function configurations(): LaunchEntry[] {
+function configurations(): DescribedLaunch[] {
   const { workspaceFolders = [], workspaceFile } = vscode.workspace
   const settings: LaunchSettings[] = workspaceFolders.map(({ uri, name }) => {
     const launch = vscode.workspace.getConfiguration('launch', uri)

@@ -53,8 +53,7 @@ export function copied<T extends object>(port: T, prefix = ''): T {
     get(target, name) {
       const value = Reflect.get(target, name, target) as unknown
       const path = `${prefix}${String(name)}`
-      // debugging still has functions that return values at once
-      if (typeof name === 'symbol' || path === 'features.debug') return value
+      if (typeof name === 'symbol') return value
       if (typeof value !== 'function')
         return isPort(value) ? once(path, () => copied(value, `${path}.`)) : plain(value, path)
       return once(path, () => (...args: unknown[]) => {

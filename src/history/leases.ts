@@ -12,7 +12,7 @@ const OF = 'WHERE agent_id = ? AND session_id = ?'
 
 /**
  * Tracks which process on this machine has which session for its windows. A session belongs to one at a time, through a lease in the
- * database; any window may take over the lease of a window that is gone. What is called in a transaction may throw SQLite's
+ * database; any process may take over the lease of one that is gone. What is called in a transaction may throw SQLite's
  * errors; everything else reports them.
  */
 export class Leases implements Disposable {
@@ -24,11 +24,11 @@ export class Leases implements Disposable {
   readonly #requested = new Emitter<SessionId>()
   #pollTimer: NodeJS.Timeout | undefined
 
-  /** This window has begun to use a session, taken it over or released it: another window may have written its conversation. */
+  /** This process has begun to use a session, taken it over or released it: another one may have written its conversation. */
   readonly onDidChange = this.#changed.event
-  /** Another window has taken a session that was open in this window. */
+  /** Another process has taken a session that was open in this one. */
   readonly onDidLose = this.#lost.event
-  /** Another window requests a session that is open in this window. Fires repeatedly until the session is released. */
+  /** Another process requests a session that is open in this one. Fires repeatedly until the session is released. */
   readonly onDidRequest = this.#requested.event
 
   constructor(database: TranscriptDatabase, windows: Windows) {
@@ -41,7 +41,7 @@ export class Leases implements Disposable {
     return this.#windows.own
   }
 
-  /** Takes a session for this window. Returns false if another running window has it, other than `from`. */
+  /** Takes a session for this process. Returns false if another running process has it, other than `from`. */
   acquire(agentId: string, sessionId: string, from?: string): boolean {
     const had = this.#has(agentId, sessionId)
     const acquired = this.#database.transaction(() => this.take(agentId, sessionId, from), true)
@@ -58,7 +58,7 @@ export class Leases implements Disposable {
     return true
   }
 
-  /** Takes a session that another window doesn't release. Returns the id of that window, if known. */
+  /** Takes a session that another process doesn't release. Returns the id of that one's row, if known. */
   seize(agentId: string, sessionId: string): string | undefined {
     const from = this.#database.transaction(() => {
       const lease = this.#lease(agentId, sessionId)
@@ -70,7 +70,7 @@ export class Leases implements Disposable {
     return from
   }
 
-  /** The session is no longer open in this window. */
+  /** The session is no longer open in this process. */
   release(agentId: string, sessionId: string): void {
     this.#changed.fire({ agentId, sessionId })
     this.#database.attempt(() => {
@@ -79,7 +79,7 @@ export class Leases implements Disposable {
     }, undefined)
   }
 
-  /** Asks the window that has the session to release it. */
+  /** Asks the process that has the session to release it. */
   request(agentId: string, sessionId: string): void {
     this.#database.attempt(
       () =>
@@ -88,12 +88,12 @@ export class Leases implements Disposable {
     )
   }
 
-  /** Whether any window has the session. Call it in a transaction. */
+  /** Whether any process has the session. Call it in a transaction. */
   isOpen({ agentId, sessionId }: SessionId): boolean {
     return this.#has(agentId, sessionId) || this.isElsewhere(agentId, sessionId)
   }
 
-  /** Whether another window has the session. Call this in a transaction, or while no other window writes. */
+  /** Whether another process has the session. Call this in a transaction, or while no other process writes. */
   isElsewhere(agentId: string, sessionId: string): boolean {
     const lease = this.#lease(agentId, sessionId)
     return lease !== undefined && lease.owner !== this.owner && this.#isLive(lease)
@@ -104,7 +104,7 @@ export class Leases implements Disposable {
     return this.#database.attempt(() => this.isElsewhere(agentId, sessionId), false)
   }
 
-  /** Fires events for takeovers and requests by other windows. Called by a timer while sessions are open. */
+  /** Fires events for takeovers and requests by other processes. Called by a timer while sessions are open. */
   poll(): void {
     const { missing, requested } = this.#database.attempt(() => this.#check(), { missing: [], requested: [] })
     for (const session of missing) {
@@ -136,7 +136,7 @@ export class Leases implements Disposable {
     this.#pollTimer.unref()
   }
 
-  /** Returns the sessions of this window that other windows have taken, and those that other windows request. */
+  /** Returns the sessions of this process that others have taken, and those that others request. */
   #check(): { missing: SessionId[]; requested: SessionId[] } {
     const rows = this.#database.all('SELECT * FROM leases WHERE owner = ?', this.owner)
     const keyOf = (row: Row) => sessionKey(String(row.agent_id), idOfStored(String(row.session_id)))
@@ -157,7 +157,7 @@ export class Leases implements Disposable {
       this.owner,
       hostname(),
       process.pid,
-      // for a window of an earlier version; renewed with the window
+      // for a window of an earlier version; renewed with the row of the process
       Date.now(),
     )
   }

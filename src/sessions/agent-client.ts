@@ -20,7 +20,7 @@ interface AgentClientsOptions {
   mcpMessage: (agentId: string, ...request: McpMessage) => Promise<McpOutcome>
 }
 
-/** Answers the requests that agents may send to this window: each request goes to its session. */
+/** Answers the requests of the agents that this window started: each request goes to its session. */
 export class AgentClients {
   readonly #options: AgentClientsOptions
   /** by agent: the requests that may create a session. Some agents request files before they report the session's id. */

@@ -7,19 +7,19 @@ import { ACQUIRE_SESSION_POLL_MS, RELEASE_POLL_MS, TAKE_OVER_MS } from '../commo
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { Leases } from '../history/leases.ts'
 
-/** The leases of sessions among all windows of the machine. */
+/** The leases of sessions among all processes of the machine, each of which has them for its windows. */
 export type SessionLeases = Pick<
   Leases,
   'acquire' | 'isSeenElsewhere' | 'release' | 'request' | 'seize' | 'onDidLose' | 'onDidRequest'
 >
 
 /**
- * Where a session is that can't be opened here: in another window; in a window whose agent is in the agent host, so that the turn continues
- * after another window takes over the session; or in a host of another version of Parley, which windows of this version can't reach.
+ * Where a session is that can't be opened here: in a window of another process; in one whose agent is in the agent host, so that the turn
+ * continues after this process takes over the session; or in a host of another version of Parley, which this version can't reach.
  */
 export type SessionPlace = 'window' | 'hostedWindow' | 'otherVersion'
 
-/** The session is open in another window, or in another version of Parley. */
+/** The session is open in a window of another process, or in another version of Parley. */
 export class SessionElsewhereError extends Error {
   override readonly name = 'SessionElsewhereError'
   readonly place: SessionPlace
@@ -35,23 +35,23 @@ export class SessionElsewhereError extends Error {
 }
 
 /**
- * The sessions that this window holds, so that no other window opens them: open sessions, and sessions being opened or reserved. Without
- * leases, this window holds all sessions.
+ * The sessions that this process holds, so that no other one opens them: open sessions, and sessions being opened or reserved. Without
+ * leases, this process holds all sessions.
  */
 export class HeldSessions {
   readonly #leases: SessionLeases | undefined
   readonly #takeOverMs: number
   /** by session key */
   readonly #holds = new Map<string, number>()
-  /** by session key: the window that had the session and didn't release it */
+  /** by session key: the process that had the session and didn't release it */
   readonly #seized = new Map<string, string>()
 
-  /** Another window requests a session. */
+  /** Another process requests a session. */
   readonly onDidRequest: Event<SessionId>
-  /** Another window has taken a session. */
+  /** Another process has taken a session. */
   readonly onDidLose: Event<SessionId>
 
-  /** `takeOverMs`: how long another window may take to release a session. */
+  /** `takeOverMs`: how long another process may take to release a session. */
   constructor(leases?: SessionLeases, takeOverMs = TAKE_OVER_MS) {
     this.#leases = leases
     this.#takeOverMs = takeOverMs
@@ -59,12 +59,12 @@ export class HeldSessions {
     this.onDidLose = leases?.onDidLose ?? new Emitter<SessionId>().event
   }
 
-  /** Returns false if another window has the session. */
+  /** Returns false if another process has the session. */
   acquire({ agentId, sessionId }: SessionId): boolean {
     return this.#leases?.acquire(agentId, sessionId) !== false
   }
 
-  /** Whether another window has the session now. */
+  /** Whether another process has the session now. */
   isElsewhere({ agentId, sessionId }: SessionId): boolean {
     return this.#leases?.isSeenElsewhere(agentId, sessionId) === true
   }
@@ -74,7 +74,7 @@ export class HeldSessions {
     return sessionIds.every(sessionId => this.acquire({ agentId, sessionId }))
   }
 
-  /** Acquires the session as soon as another window releases it. Resolves to false if none does within `waitMs`. */
+  /** Acquires the session as soon as another process releases it. Resolves to false if none does within `waitMs`. */
   async acquireWithin(waitMs: number, session: SessionId, signal: AbortSignal): Promise<boolean> {
     const end = performance.now() + waitMs
     while (!this.acquire(session)) {
@@ -85,7 +85,7 @@ export class HeldSessions {
     return true
   }
 
-  /** Prevents other windows from taking a session of this window until all results are disposed. */
+  /** Prevents other processes from taking a session of this one until all results are disposed. */
   hold({ agentId, sessionId }: SessionId): Disposable {
     const key = sessionKey(agentId, sessionId)
     this.#holds.set(key, (this.#holds.get(key) ?? 0) + 1)
@@ -112,14 +112,14 @@ export class HeldSessions {
     return this.hold(session)
   }
 
-  /** Takes the session from another window, even if that window still uses it. */
+  /** Takes the session from another process, even if that one still uses it. */
   seize({ agentId, sessionId }: SessionId): void {
     this.#leases?.seize(agentId, sessionId)
   }
 
   /**
-   * Holds all sessions of an agent that this window is about to take over, so that no other window answers their requests. `from`: a window
-   * that doesn't respond, which loses the sessions. If several windows try at the same time, the one that gets the first session wins; in
+   * Holds all sessions of an agent that this process is about to take over, so that no other one answers their requests. `from`: a process
+   * that doesn't respond, which loses the sessions. If several try at the same time, the one that gets the first session wins; in
    * the others the result is `undefined`.
    */
   async takeAll(
@@ -132,7 +132,7 @@ export class HeldSessions {
     for (const [position, sessionId] of [...sessionIds].sort().entries()) {
       while (this.#leases?.acquire(agentId, sessionId, from) === false) {
         if (position === 0) return undefined
-        // the other window will give up this session, because it doesn't get the first one
+        // the other process will give up this session, because it doesn't get the first one
         if (performance.now() >= end) this.#leases.seize(agentId, sessionId)
         else await delay(ACQUIRE_SESSION_POLL_MS)
       }
@@ -144,7 +144,7 @@ export class HeldSessions {
   }
 
   /**
-   * Asks the window that has the session to close it, and takes the session if that window doesn't. Rejects with `CancelledError` when
+   * Asks the process that has the session to close it, and takes the session if that one doesn't. Rejects with `CancelledError` when
    * `signal` aborts.
    */
   async takeOver(session: SessionId, signal: AbortSignal): Promise<void> {
@@ -161,7 +161,7 @@ export class HeldSessions {
     }
   }
 
-  /** Returns once the window from which the session had to be taken; empty if that isn't known. */
+  /** Returns once the process from which the session had to be taken; empty if that isn't known. */
   takeSeized({ agentId, sessionId }: SessionId): string | undefined {
     const key = sessionKey(agentId, sessionId)
     const from = this.#seized.get(key)

@@ -23,3 +23,23 @@ export function foldsCase(platform: NodeJS.Platform = hostPlatform): boolean {
 export function withUpperCaseDrive(path: string, platform: NodeJS.Platform = hostPlatform): string {
   return platform === 'win32' && /^[a-z]:/.test(path) ? path.charAt(0).toUpperCase() + path.slice(1) : path
 }
+
+/** A process can lead a group, and a signal to the group reaches all that it started. */
+export function hasProcessGroups(platform: NodeJS.Platform = hostPlatform): boolean {
+  return platform !== 'win32'
+}
+
+/** One dialog can select files and folders; elsewhere, one that selects folders selects no files. */
+export function selectsFilesAndFolders(platform: NodeJS.Platform = hostPlatform): boolean {
+  return platform === 'darwin'
+}
+
+/** Folders can be opened as files can. */
+export function opensFolders(platform: NodeJS.Platform = hostPlatform): boolean {
+  return platform !== 'win32'
+}
+
+/** `/proc` tells what processes are, and which path an open file has. */
+export function hasProc(platform: NodeJS.Platform = hostPlatform): boolean {
+  return platform === 'linux'
+}

@@ -1,8 +1,8 @@
 /** Decodes the output of programs, which is mostly UTF-8, but not on all systems and not for all programs. */
 import { isUtf8 } from 'node:buffer'
-import { execFile } from 'node:child_process'
+import { withTimeout } from '../async.ts'
 import { hostPlatform } from '../platform.ts'
-import { systemProgram } from './process-system.ts'
+import { type RunTool, runTool, systemProgram } from './process-system.ts'
 
 /** In place of output that isn't text. In English, because the agent reads it. */
 export const BINARY_OUTPUT = '[binary output]\n'
@@ -11,6 +11,9 @@ export const BINARY_OUTPUT = '[binary output]\n'
 const MAX_LINE_BYTES = 16 * 1024
 /** Bytes at the end of such a line that are searched for a space. */
 const MAX_SEARCHED_BYTES = 1024
+
+/** How long Windows may take to tell its code page. */
+const CODE_PAGE_MS = 5000
 
 /** Binary data may begin with a line that has no control character: the name of the format. */
 const LOOK_AHEAD_BYTES = 32
@@ -249,18 +252,19 @@ let lookUp: Promise<void> | undefined
 
 /** Finds out which encoding the system's programs use, once. */
 export function systemEncoding(): Promise<void> {
-  lookUp ??= (async () => {
-    if (hostPlatform === 'win32') {
-      const printed = await new Promise<string>(resolve =>
-        execFile(systemProgram('chcp.com'), { windowsHide: true, timeout: 5000 }, (_error, stdout) =>
-          resolve(stdout ?? ''),
-        ),
-      )
-      knownSystemEncoding = codePageEncoding(printed)
-    } else {
-      const { LC_ALL, LC_CTYPE, LANG } = process.env
-      knownSystemEncoding = localeEncoding(LC_ALL || LC_CTYPE || LANG || '')
-    }
-  })()
+  lookUp ??= askSystemEncoding().then(encoding => {
+    knownSystemEncoding = encoding
+  })
   return lookUp
+}
+
+/** Windows has a code page for the programs of consoles, the other systems a locale. */
+export async function askSystemEncoding(
+  platform: NodeJS.Platform = hostPlatform,
+  { LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv = process.env,
+  tool: RunTool = runTool,
+): Promise<string | undefined> {
+  if (platform !== 'win32') return localeEncoding(LC_ALL || LC_CTYPE || LANG || '')
+  const asking = tool(systemProgram('chcp.com'), []).catch(() => '')
+  return codePageEncoding((await withTimeout(asking, CODE_PAGE_MS)) ?? '')
 }

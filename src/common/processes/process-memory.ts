@@ -1,20 +1,18 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
-import { LIST_PROCESSES_MS } from '../limits.ts'
-import { hostPlatform } from '../platform.ts'
-import { operatingSystem, type ProcessRow } from './process-system.ts'
-
-const run = promisify(execFile)
-const OPTIONS = { timeout: LIST_PROCESSES_MS, windowsHide: true }
+import { hasProc, hostPlatform } from '../platform.ts'
+import { askPowerShell, listProcesses, type ProcessRow, type RunTool, runTool } from './process-system.ts'
 
 /**
  * The memory that each process uses together with its descendants, in bytes, by process id. Processes that can't be measured are left out.
  */
-export async function memoryOfTrees(roots: readonly number[]): Promise<Map<number, number>> {
-  const rows = (await operatingSystem.list()) ?? []
+export async function memoryOfTrees(
+  roots: readonly number[],
+  platform: NodeJS.Platform = hostPlatform,
+  tool: RunTool = runTool,
+): Promise<Map<number, number>> {
+  const rows = (await listProcesses(platform, tool)) ?? []
   const trees = new Map(roots.map(root => [root, processTree(root, rows)]))
-  const sizes = await readMemory([...trees.values()].flat())
+  const sizes = await readMemory([...trees.values()].flat(), platform, tool)
   const sums = new Map<number, number>()
   for (const [root, pids] of trees) {
     const sum = pids.reduce((total, pid) => total + (sizes.get(pid) ?? 0), 0)
@@ -31,11 +29,16 @@ export function processTree(root: number, rows: readonly Pick<ProcessRow, 'pid' 
   return tree
 }
 
-async function readMemory(pids: readonly number[]): Promise<Map<number, number>> {
+async function readMemory(
+  pids: readonly number[],
+  platform: NodeJS.Platform,
+  tool: RunTool,
+): Promise<Map<number, number>> {
   try {
-    if (hostPlatform === 'linux') return await fromProc(pids)
-    const text = hostPlatform === 'win32' ? await fromWindows(pids) : await fromPs(pids)
-    return parsePairs(text)
+    if (hasProc(platform)) return await fromProc(pids)
+    if (platform !== 'win32') return parsePairs(await tool('ps', ['-o', 'pid=,rss=', '-p', pids.join()]))
+    const query = `Get-Process -Id ${pids.join()} -ErrorAction SilentlyContinue | ForEach-Object { '{0} {1}' -f $_.Id, ($_.WorkingSet64 / 1024) }`
+    return parsePairs(await askPowerShell(query, tool))
   } catch {
     return new Map()
   }
@@ -51,21 +54,6 @@ async function fromProc(pids: readonly number[]): Promise<Map<number, number>> {
     }),
   )
   return sizes
-}
-
-async function fromPs(pids: readonly number[]): Promise<string> {
-  const { stdout } = await run('ps', ['-o', 'pid=,rss=', '-p', pids.join()], OPTIONS)
-  return stdout
-}
-
-async function fromWindows(pids: readonly number[]): Promise<string> {
-  const query = `Get-Process -Id ${pids.join()} -ErrorAction SilentlyContinue | ForEach-Object { '{0} {1}' -f $_.Id, ($_.WorkingSet64 / 1024) }`
-  const { stdout } = await run(
-    'powershell.exe',
-    ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', query],
-    OPTIONS,
-  )
-  return stdout
 }
 
 /** Parses lines with a process id and a size in kilobytes. */

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { LIST_PROCESSES_MS } from '../limits.ts'
-import { hostPlatform } from '../platform.ts'
+import { hasProc, hostPlatform } from '../platform.ts'
 
 export interface ProcessRow {
   pid: number
@@ -35,19 +35,19 @@ export interface ProcessSystem {
   endTree(pid: number): Promise<void>
 }
 
+/** Runs a program of the system. Resolves to what it printed, and rejects if it failed or takes too long. */
+export type RunTool = (program: string, args: string[], env?: NodeJS.ProcessEnv) => Promise<string>
+
 const run = promisify(execFile)
-const LIST_OPTIONS = { maxBuffer: 16 << 20, timeout: LIST_PROCESSES_MS, windowsHide: true }
+
+export const runTool: RunTool = async (program, args, env) => {
+  const options = { maxBuffer: 16 << 20, timeout: LIST_PROCESSES_MS, windowsHide: true }
+  return (await run(program, args, { ...options, ...(env && { env }) })).stdout
+}
 
 export const operatingSystem: ProcessSystem = {
   platform: hostPlatform,
-  list: async () => {
-    try {
-      if (hostPlatform === 'linux') return await listFromProc()
-      return hostPlatform === 'win32' ? await listFromWindows() : await listFromPs()
-    } catch {
-      return undefined
-    }
-  },
+  list: () => listProcesses(),
   exists: pid => {
     try {
       process.kill(pid, 0)
@@ -66,20 +66,36 @@ export const operatingSystem: ProcessSystem = {
   },
   endTree: async pid => {
     // Windows has no gentle signal for a program without a window.
-    await run(systemProgram('taskkill.exe'), ['/PID', String(pid), '/T', '/F'], LIST_OPTIONS).catch(() => {})
+    await runTool(systemProgram('taskkill.exe'), ['/PID', String(pid), '/T', '/F']).catch(() => {})
   },
+}
+
+/** All processes; `undefined` if they can't be listed. */
+export async function listProcesses(
+  platform: NodeJS.Platform = hostPlatform,
+  tool: RunTool = runTool,
+): Promise<ProcessRow[] | undefined> {
+  try {
+    if (hasProc(platform)) return await listFromProc()
+    return platform === 'win32' ? await listFromWindows(tool) : await listFromPs(tool)
+  } catch {
+    return undefined
+  }
 }
 
 /**
  * The processes that were started with this environment variable (`NAME=value`). Descendants inherit the variable, including those whose
  * parent is gone. Empty on Windows; processes whose environment this user can't read are left out.
  */
-export async function processesWith(variable: string): Promise<Set<number>> {
-  if (hostPlatform === 'win32') return new Set()
-  if (hostPlatform !== 'linux') {
-    const list = run('ps', ['-A', '-E', '-ww', '-o', 'pid=,command='], LIST_OPTIONS)
-    const { stdout } = await list.catch(() => ({ stdout: '' }))
-    const lines = stdout.split('\n').filter(line => line.includes(variable))
+export async function processesWith(
+  variable: string,
+  platform: NodeJS.Platform = hostPlatform,
+  tool: RunTool = runTool,
+): Promise<Set<number>> {
+  if (platform === 'win32') return new Set()
+  if (!hasProc(platform)) {
+    const list = await tool('ps', ['-A', '-E', '-ww', '-o', 'pid=,command=']).catch(() => '')
+    const lines = list.split('\n').filter(line => line.includes(variable))
     return new Set(lines.map(line => Number.parseInt(line, 10)))
   }
   const found = new Set<number>()
@@ -92,12 +108,15 @@ export async function processesWith(variable: string): Promise<Set<number>> {
 }
 
 /** The command line of a process; `undefined` if it can't be read. */
-export async function commandLineOf(pid: number): Promise<string | undefined> {
+export async function commandLineOf(
+  pid: number,
+  platform: NodeJS.Platform = hostPlatform,
+  tool: RunTool = runTool,
+): Promise<string | undefined> {
   try {
-    if (hostPlatform === 'linux')
-      return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ')
-    if (hostPlatform === 'win32') return undefined
-    return (await run('ps', ['-o', 'command=', '-p', String(pid)], LIST_OPTIONS)).stdout
+    if (hasProc(platform)) return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ')
+    if (platform === 'win32') return undefined
+    return await tool('ps', ['-o', 'command=', '-p', String(pid)])
   } catch {
     return undefined
   }
@@ -133,11 +152,9 @@ export function parseStat(pid: number, stat: string): ProcessRow | undefined {
   return { pid, ppid: Number(ppid), pgid: Number(pgid), started: Number(started), zombie }
 }
 
-async function listFromPs(): Promise<ProcessRow[]> {
+async function listFromPs(tool: RunTool): Promise<ProcessRow[]> {
   const env = { ...process.env, LC_ALL: 'C' }
-  const columns = 'pid=,ppid=,pgid=,stat=,lstart='
-  const { stdout } = await run('ps', ['-A', '-o', columns], { ...LIST_OPTIONS, env })
-  return parsePs(stdout)
+  return parsePs(await tool('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=,lstart='], env))
 }
 
 export function parsePs(text: string): ProcessRow[] {
@@ -165,16 +182,18 @@ const WINDOWS_QUERY =
 let listing: Promise<ProcessRow[]> | undefined
 
 /** Starting PowerShell takes up to a second: concurrent calls share one result. */
-function listFromWindows(): Promise<ProcessRow[]> {
-  listing ??= (async () => {
-    const shell = systemProgram('WindowsPowerShell', 'v1.0', 'powershell.exe')
-    const args = ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', WINDOWS_QUERY]
-    const { stdout } = await run(shell, args, LIST_OPTIONS)
-    return parseWindows(stdout)
-  })().finally(() => {
-    listing = undefined
-  })
+function listFromWindows(tool: RunTool): Promise<ProcessRow[]> {
+  listing ??= askPowerShell(WINDOWS_QUERY, tool)
+    .then(parseWindows)
+    .finally(() => {
+      listing = undefined
+    })
   return listing
+}
+
+export function askPowerShell(query: string, tool: RunTool): Promise<string> {
+  const shell = systemProgram('WindowsPowerShell', 'v1.0', 'powershell.exe')
+  return tool(shell, ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', query])
 }
 
 export function parseWindows(text: string): ProcessRow[] {

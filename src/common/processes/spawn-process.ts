@@ -6,7 +6,7 @@ import { delimiter as windowsDelimiter } from 'node:path/win32'
 import * as l10n from '@vscode/l10n'
 import spawn from 'cross-spawn'
 import which from 'which'
-import { hostPlatform } from '../platform.ts'
+import { hasProcessGroups, hostPlatform } from '../platform.ts'
 import { ProcessTree } from './process-tree.ts'
 
 /** The process to start, with the whole environment and an absolute working directory. */
@@ -55,7 +55,7 @@ export async function spawnProcess(
       ...options,
       cwd: request.cwd,
       env: request.env,
-      detached: hostPlatform !== 'win32',
+      detached: hasProcessGroups(),
       windowsHide: true,
     })
   } catch (error) {

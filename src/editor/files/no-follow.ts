@@ -10,7 +10,7 @@ import * as fs from 'node:fs/promises'
 import path from 'node:path'
 import { errorCode } from '../../common/errors.ts'
 import { decodeFileName, onDisk } from '../../common/file-names.ts'
-import { hasFileModes, hostPlatform } from '../../common/platform.ts'
+import { hasFileModes, hasProc, opensFolders } from '../../common/platform.ts'
 import { readHandle } from '../../common/read-bounded.ts'
 
 /** A real path that leads through a link now. */
@@ -26,7 +26,7 @@ export class RedirectedError extends Error {
 const MAX_TRIES = 5
 /** Opening a pipe doesn't wait with `O_NONBLOCK`. Windows doesn't have these flags. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_DIRECTORY = 0, O_CREAT } = constants
-const hasProc = hostPlatform === 'linux' && existsSync('/proc/self/fd')
+const tellsPaths = hasProc() && existsSync('/proc/self/fd')
 /** Opens a folder that can't be listed, or a file that can't be read, only as a location. Node doesn't name this flag of Linux. */
 const O_PATH = 0o10000000
 
@@ -58,7 +58,7 @@ export interface SmallFile {
  * larger than `maxBytes`, has a link in its path, or was written meanwhile; {@link withFile} tells more. Never rejects.
  */
 export async function readSmallFile(realPath: string, maxBytes: number): Promise<SmallFile | undefined> {
-  if (hasProc) return new Promise(resolve => readByNumber(realPath, maxBytes, resolve))
+  if (tellsPaths) return new Promise(resolve => readByNumber(realPath, maxBytes, resolve))
   const reading = withFile(realPath, constants.O_RDONLY, async handle => {
     const info = fstatSync(handle.fd)
     const isSmall = info.isFile() && info.size <= maxBytes
@@ -114,19 +114,19 @@ export async function withEntry<T>(realPath: string, work: (entry: string) => Pr
 }
 
 async function withFolder<T>(realPath: string, work: (folder: string) => Promise<T>): Promise<T> {
-  if (hostPlatform === 'win32') {
+  if (!opensFolders()) {
     if (!isSameSpelled(await fs.realpath(realPath), realPath)) throw new RedirectedError(realPath)
     return work(realPath)
   }
-  const handle = await openReal(realPath, realPath, (hasProc ? O_PATH : constants.O_RDONLY) | O_DIRECTORY)
-  return closing(handle, () => work(hasProc ? openedPath(handle) : realPath))
+  const handle = await openReal(realPath, realPath, (tellsPaths ? O_PATH : constants.O_RDONLY) | O_DIRECTORY)
+  return closing(handle, () => work(tellsPaths ? openedPath(handle) : realPath))
 }
 
 /** Sets the permission bits of a file. */
 export async function setMode(realPath: string, mode: number): Promise<void> {
   if (!hasFileModes()) return
-  await withFile(realPath, hasProc ? O_PATH : constants.O_RDONLY, handle =>
-    hasProc ? fs.chmod(openedPath(handle), mode) : handle.chmod(mode),
+  await withFile(realPath, tellsPaths ? O_PATH : constants.O_RDONLY, handle =>
+    tellsPaths ? fs.chmod(openedPath(handle), mode) : handle.chmod(mode),
   )
 }
 
@@ -186,10 +186,10 @@ async function isLink(location: string, error: unknown): Promise<boolean> {
 /** Whether the open file or folder has this real path. */
 async function isAt(handle: fs.FileHandle, realPath: string): Promise<boolean> {
   // reading `/proc` doesn't wait for a disk
-  const known = hasProc
+  const known = tellsPaths
     ? decodeFileName(readlinkSync(openedPath(handle), 'buffer'))
     : await fs.realpath(realPath)
-  if (hasProc && known === realPath) return true
+  if (tellsPaths && known === realPath) return true
   // file systems that ignore case exist on Linux, too
   return isSameSpelled(known, realPath) && (await isSame(await handle.stat({ bigint: true }), realPath))
 }

@@ -10,7 +10,7 @@ import { withTimeout } from '../../common/async.ts'
 import { fileIcon } from '../../common/block-chip.ts'
 import { PICTURE_NAME } from '../../common/image-info.ts'
 import { TYPED_PATH_MS } from '../../common/limits.ts'
-import { hostPlatform } from '../../common/platform.ts'
+import { selectsFilesAndFolders } from '../../common/platform.ts'
 import { shortened } from '../../common/visible.ts'
 import type { Attachment, CaptureKind } from '../../conversation/attachment.ts'
 import type { Revision } from '../../editor/git-revisions.ts'
@@ -167,7 +167,7 @@ async function pickFiles(): Promise<Attachment[]> {
   const uris = await vscode.window.showOpenDialog({
     canSelectMany: true,
     canSelectFiles: true,
-    canSelectFolders: hostPlatform === 'darwin',
+    canSelectFolders: selectsFilesAndFolders(),
     openLabel: l10n.t('Add to Conversation'),
     title: l10n.t('Add Files to Conversation'),
   })

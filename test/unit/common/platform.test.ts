@@ -8,7 +8,22 @@ import { newSocketPath, removeSocket } from '../../../src/acp/transport/host/end
 import { Checkout } from '../../../src/changes/detect/repository-files.ts'
 import { modeOf } from '../../../src/changes/model/file-state.ts'
 import { decodeFileName, isWithin, onDisk } from '../../../src/common/file-names.ts'
-import { canTakeOverPorts, foldsCase, hasFileModes } from '../../../src/common/platform.ts'
+import {
+  canTakeOverPorts,
+  foldsCase,
+  hasFileModes,
+  hasProcessGroups,
+  opensFolders,
+  selectsFilesAndFolders,
+} from '../../../src/common/platform.ts'
+import { askSystemEncoding } from '../../../src/common/processes/decode-output.ts'
+import { memoryOfTrees } from '../../../src/common/processes/process-memory.ts'
+import {
+  commandLineOf,
+  listProcesses,
+  processesWith,
+  type RunTool,
+} from '../../../src/common/processes/process-system.ts'
 import { explainSpawnError } from '../../../src/common/processes/spawn-process.ts'
 import { listingLine, shellLine } from '../../../src/demo-agent/scenes/run.ts'
 import { unclearWord } from '../../../src/sessions/permission-rules/command-effects.ts'
@@ -80,6 +95,83 @@ describe('on Windows, macOS and Linux', () => {
 
   it('a port passes from one program to the next with its connections', () => {
     assert.deepEqual(onEach(canTakeOverPorts), [false, true, true])
+  })
+
+  it('processes have groups, folders can be opened, and a dialog selects files or folders', () => {
+    assert.deepEqual(onEach(hasProcessGroups), [false, true, true])
+    assert.deepEqual(onEach(opensFolders), [false, true, true])
+    assert.deepEqual(onEach(selectsFilesAndFolders), [false, true, false])
+  })
+
+  describe('processes', () => {
+    /** What the programs of Windows and macOS print; on Linux, none is started. */
+    const tool: RunTool = async (program, args, env) => {
+      const line = args.join(' ')
+      if (/^C:\\Windows.System32.WindowsPowerShell.v1\.0.powershell\.exe$/.test(program)) {
+        assert.match(line, /^-NoLogo -NoProfile -NonInteractive -Command Get-/)
+        return line.includes('Get-Process') ? '812 2048\r\n900 1024.5\r\n' : '812 4 17\r\n900 812 18\r\n'
+      }
+      assert.equal(program, 'ps')
+      if (line === '-o command= -p 812') return 'node agent-host.mjs\n'
+      if (line === '-A -E -ww -o pid=,command=') return '  812 node TAG=1 HOME=/\n  900 sh TAG=2\n'
+      if (line === '-o pid=,rss= -p 812,900') return '  812   2048\n  900   1024\n'
+      assert.equal(line, '-A -o pid=,ppid=,pgid=,stat=,lstart=')
+      assert.equal(env?.LC_ALL, 'C', 'whose dates can be read')
+      const at = 'Fri Nov 20 10:33:00 2026'
+      return `  812  1  812 Ss ${at}\n  900  812  812 S ${at}\n`
+    }
+    const others = ['win32', 'darwin'] as const
+    const systemRoot = process.env.SystemRoot
+    before(() => {
+      delete process.env.SystemRoot
+    })
+    after(() => {
+      if (systemRoot !== undefined) process.env.SystemRoot = systemRoot
+    })
+
+    it('are listed by the system itself', async () => {
+      for (const platform of others)
+        assert.deepEqual(
+          (await listProcesses(platform, tool))?.map(({ pid, ppid }) => [pid, ppid]),
+          [
+            [812, platform === 'win32' ? 4 : 1],
+            [900, 812],
+          ],
+        )
+      const failing = () => Promise.reject(new Error('none'))
+      assert.deepEqual(await Promise.all(others.map(one => listProcesses(one, failing))), [
+        undefined,
+        undefined,
+      ])
+    })
+
+    it('have a memory with that of their descendants', async () => {
+      const kilobytes = async (platform: NodeJS.Platform) =>
+        [...(await memoryOfTrees([812], platform, tool))].map(([pid, bytes]) => [pid, bytes / 1024])
+      assert.deepEqual(await Promise.all(others.map(kilobytes)), [[[812, 3072.5]], [[812, 3072]]])
+    })
+
+    it('have a command line and an environment, except on Windows', async () => {
+      const lines = await Promise.all(others.map(platform => commandLineOf(812, platform, tool)))
+      assert.deepEqual(lines, [undefined, 'node agent-host.mjs\n'])
+      const found = await Promise.all(others.map(platform => processesWith('TAG=1', platform, tool)))
+      assert.deepEqual(found, [new Set(), new Set([812])])
+    })
+
+    it('write in the code page of Windows, or the encoding of the locale', async () => {
+      const chcp: RunTool = async program => {
+        assert.match(program, /^C:\\Windows.System32.chcp\.com$/)
+        return 'Active code page: 936\r\n'
+      }
+      const env = { LANG: 'ja_JP.eucJP', LC_CTYPE: 'de_DE.ISO-8859-1' }
+      assert.deepEqual(await Promise.all(onEach(platform => askSystemEncoding(platform, env, chcp))), [
+        'gbk',
+        'iso-8859-1',
+        'iso-8859-1',
+      ])
+      const failing = () => Promise.reject(new Error('none'))
+      assert.equal(await askSystemEncoding('win32', env, failing), undefined)
+    })
   })
 
   it('the demo agent runs commands in the shell of the system', () => {

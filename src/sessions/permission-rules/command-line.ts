@@ -17,9 +17,18 @@ interface SimpleCommand {
   words: Word[]
 }
 
+/**
+ * Whether a character of the word is a part of a pattern, so that the shell may replace the word with the names of files. `#`, `^` and `~` are
+ * special in zsh with `EXTENDED_GLOB`; at the start of a word, `~` is a home directory.
+ */
+export function isPatternAt({ text, literal }: Word, at: number): boolean {
+  const char = text.charAt(at)
+  return char !== '' && '*?[#^~'.includes(char) && !literal[at] && (char !== '~' || at > 0)
+}
+
 /** Whether the shell may replace the word with the names of files. */
-export function isGlob({ text, literal }: Word): boolean {
-  return [...text].some((char, at) => '*?['.includes(char) && !literal[at])
+export function isGlob(word: Word): boolean {
+  return [...word.literal.keys()].some(at => isPatternAt(word, at))
 }
 
 export interface CommandLine {
@@ -185,7 +194,7 @@ class Lexer {
     const [name] = words
     if (!name) return some
     // the name of a program that depends on files or a home directory
-    if (name.text === '' || [...name.text].some((char, at) => '*?[~'.includes(char) && !name.literal[at]))
+    if (name.text === '' || isGlob(name) || (name.text.startsWith('~') && !name.literal[0]))
       this.#sure = false
     this.#commands.push({ words })
     return some
@@ -347,6 +356,8 @@ function spellings([name, ...rest]: readonly string[]): string[][] {
 /** A parsed pattern: each word is a list of literal pieces with anything between them. */
 export interface CommandPattern {
   words: string[][]
+  /** by word: it has a quoted character that matches several files if a command has it without quotes */
+  quoted: boolean[]
   /** The pattern ends with a separate `*` or `**`, which matches any number of further words. */
   open: boolean
   /** The pattern ends with `**` and names the program, so it allows any arguments. */
@@ -370,6 +381,9 @@ export function parseCommandPattern(
   const open = stars === 1 || stars === 2
   return {
     words: open ? words.slice(0, -1) : words,
+    quoted: command.words.map(({ text, literal }) =>
+      literal.some((is, at) => is && '*?['.includes(text.charAt(at))),
+    ),
     open,
     anything: stars === 2 && words.length > 1 && words[0]?.length === 1,
   }
@@ -415,15 +429,13 @@ export function fitsCommand(pattern: CommandPattern, words: readonly string[], i
  * For each word of a simple command, whether a `*` of the pattern matches at least a part of it, so that the rule's author hasn't seen that
  * word. `undefined` if the command doesn't match.
  */
-export function matchCommand(
-  pattern: CommandPattern,
-  words: readonly string[],
-  ignoreCase = false,
-): boolean[] | undefined {
+export function matchCommand(pattern: CommandPattern, words: readonly Word[]): boolean[] | undefined {
   if (pattern.open ? words.length < pattern.words.length : words.length !== pattern.words.length)
     return undefined
-  const fold = (text: string) => (ignoreCase ? text.toLowerCase() : text)
-  const fits = pattern.words.every((pieces, at) => fitsWord(pieces.map(fold), fold(words[at] ?? '')))
+  const fits = pattern.words.every((pieces, at) => {
+    const word = words[at]
+    return word && fitsWord(pieces, word.text) && !(pattern.quoted[at] && isGlob(word))
+  })
   return fits ? words.map((_, at) => (pattern.words[at]?.length ?? 2) > 1) : undefined
 }
 

@@ -5,7 +5,7 @@ import picomatch from 'picomatch'
 import type { LocatedPath, PathGuard } from '../../editor/path-guard.ts'
 import type { PathRules } from '../../editor/path-rules.ts'
 import { programOf } from './command-effects.ts'
-import { type CommandLine, isGlob, type Word } from './command-line.ts'
+import { type CommandLine, isGlob, isPatternAt, type Word } from './command-line.ts'
 
 /** Maximum number of paths that are checked. */
 const MAX_PATHS = 400
@@ -298,17 +298,19 @@ interface Segment {
   glob: boolean
 }
 
-function splitSegments({ text, literal }: Word): Segment[] {
+function splitSegments(word: Word): Segment[] {
+  const { text, literal } = word
   const segments: Segment[] = []
   let plain = ''
   let pattern = ''
   let glob = false
+  let ended = false
   const end = () => {
-    // shells differ in the matches of a bracket
-    if (plain !== '') segments.push({ text: glob ? pattern.replace(/\[$/, '*') : plain, glob })
+    if (plain !== '') segments.push({ text: glob ? pattern : plain, glob })
     plain = ''
     pattern = ''
     glob = false
+    ended = false
   }
   for (let at = 0; at < text.length; at++) {
     const char = text.charAt(at)
@@ -317,9 +319,15 @@ function splitSegments({ text, literal }: Word): Segment[] {
       continue
     }
     plain += char
-    const isPattern = '*?['.includes(char) && !literal[at]
+    const isPattern = isPatternAt(word, at)
     glob ||= isPattern
-    if (pattern.endsWith('[')) continue
+    if (ended) continue
+    // shells differ in the matches of a bracket, and only zsh knows the others; before `#`, a character may be missing
+    ended = isPattern && '[#^~'.includes(char)
+    if (ended) {
+      pattern = `${char === '#' ? pattern.replace(/\\?.$/, '') : pattern}*`
+      continue
+    }
     const isQuoted = (literal[at] && !/\w/.test(char)) || '{}()!+@|\\]'.includes(char)
     pattern += isQuoted ? `\\${char}` : char
   }

@@ -200,7 +200,7 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
   if (lines.some(line => !line.sure)) return { why: 'unsure' }
   for (const { words } of lines.flatMap(line => line.commands)) {
     const texts = words.map(({ text }) => text)
-    const open = rule.command ? matchCommand(rule.command, texts) : []
+    const open = rule.command ? matchCommand(rule.command, words) : []
     if (!open) return 'different'
     const refused = refusedIn(rule, texts, open, { globs: words.map(isGlob), platform: analyzed.platform })
     if (refused) return refused
@@ -250,13 +250,7 @@ function matches(
   if (command) {
     const fit = lines
       .flatMap(line => line.commands)
-      .map(
-        ({ words }) =>
-          matchCommand(
-            command,
-            words.map(({ text }) => text),
-          ) !== undefined,
-      )
+      .map(({ words }) => matchCommand(command, words) !== undefined)
     const sure = lines.every(line => line.sure)
     if (fit.length === 0 || !(sure ? fit.every(Boolean) : fit[0])) return false
   }

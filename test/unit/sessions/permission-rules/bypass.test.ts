@@ -313,6 +313,43 @@ describe('permission rules that agents try to bypass', () => {
     }
   })
 
+  it('allow a pattern of the shell only if the rule has it, too', async () => {
+    for (const [pattern, line] of [
+      ["rm 'a*'", 'rm a*'],
+      ["rm 'a?'", 'rm a?'],
+      ["rm '[a]'", 'rm [a]'],
+      ["rm 'src/*'", 'rm src/*'],
+      ["find . -name '*.ts'", 'find . -name *.ts'],
+      ["npm test 'x*' **", 'npm test x* -v'],
+    ] as const) {
+      assert.equal(await allowed(line, pattern), 'ask', line)
+      assert.equal(await allowed(pattern.replace(/ \*\*$/, ''), pattern), 'allow once', pattern)
+    }
+    assert.equal(await allowed('rm a?', 'rm a?'), 'allow once')
+  })
+
+  it('expand what only zsh takes for a pattern', async () => {
+    for (const line of [
+      ...[
+        'cat ^x',
+        'cat passwd-link~x',
+        'cat passwd-lin#k',
+        'cat passwd-lix#nk',
+        'cat p^x',
+        'cat pas#wd-link',
+      ],
+      ...['cat links/^x/passwd', 'cat links/e~x/passwd', 'l^x src'],
+    ])
+      assert.equal(await allowed(line, 'cat *'), 'ask', line)
+    for (const [pattern, line] of [
+      ['git log *', 'git log HEAD~3'],
+      ['git diff *', 'git diff HEAD^ -- src'],
+      ['git show *', 'git show HEAD^:src/a.ts'],
+      ['cat *', 'cat "passwd~x" src/a.ts~'],
+    ] as const)
+      assert.equal(await allowed(line, pattern), 'allow once', line)
+  })
+
   it('ask about commands with protected files', async () => {
     for (const line of [
       'cp x .git/hooks/pre-commit',

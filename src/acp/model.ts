@@ -649,7 +649,7 @@ export interface AuthMethod {
 export interface AgentPlace {
   /** It has neither the files nor the terminals of this machine, and can't reach the editor's own MCP server. */
   isRemote?: boolean
-  /** Its paths are those of another machine, except in these folders, whose paths Parley translates. */
+  /** The agent's paths are paths of another machine, except in these folders, whose paths Parley translates. */
   pathMappings?: readonly PathMapping[]
 }
 

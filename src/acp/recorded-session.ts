@@ -47,7 +47,7 @@ export interface SessionFrame {
   n: number
   direction: 'send' | 'receive'
   kind: 'request' | 'response' | 'notification'
-  /** of a response: that of its request */
+  /** of a response: the method of its request */
   method?: string | undefined
   /** of a response: the number of its request */
   pair?: number | undefined

@@ -10,7 +10,7 @@ export interface RemoteAddress {
   headers: ReadonlyArray<{ name: string; value: string }>
   /** The agent has this machine's files, and may use its terminals. */
   sharesFiles: boolean
-  /** The folders that it has at other paths. Without them, an agent that shares the files has all of them at the same paths. */
+  /** The folders that the agent has at other paths. If absent, an agent that shares the files has every folder at the same path. */
   pathMappings?: readonly PathMapping[]
   /** The user turned off that VS Code checks certificates. */
   acceptsAnyCertificate: boolean

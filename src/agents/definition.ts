@@ -45,9 +45,9 @@ export interface AgentDefinition {
 export interface RemoteDefinition {
   url: string
   headers: Record<string, string>
-  /** It has the files of this machine, so it may use them and the terminals. */
+  /** The agent has the files of this machine, so it may use this machine's files and terminals. */
   sharesFiles?: true
-  /** The folders that it has at other paths. */
+  /** The folders that the agent has at other paths. */
   pathMappings?: PathMapping[]
 }
 

@@ -21,8 +21,8 @@ export interface AgentPreset {
   /** The name of a codicon. */
   icon: string
   /**
-   * For agents that keep their sign-in in a folder: the environment that makes them use another one, and nothing outside of
-   * it. Measured with the agents' own programs; the others use the system's keychain or have no such variable.
+   * For an agent that keeps its sign-in in a folder: the environment that makes it use `folder`, and no sign-in outside of it. Measured
+   * with the agents' own programs; agents without this member use the system's keychain or have no such variable.
    */
   accountEnvironment?: (folder: string) => Readonly<Record<string, string>>
   /** Its current and former ids in the ACP registry. When installed from there, it keeps this preset's id. */

@@ -33,7 +33,7 @@ export interface TabPanel {
   close(): void
 }
 
-/** A tab, how it is when it's shown, and the messages of its page. */
+/** A tab, its initial state, and the channel to its page. */
 export interface ShownTab {
   panel: TabPanel
   state: TabState

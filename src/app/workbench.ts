@@ -384,7 +384,7 @@ export interface CommentThreads {
   /** Shows a comment at its lines, or shows its changes. */
   show(comment: ShownComment): void
   hide(id: string): void
-  /** Opens its document at its lines. Rejects with a sentence if that isn't possible. */
+  /** Opens the comment's document at the commented lines. Rejects with a sentence if that isn't possible. */
   reveal(id: string): Promise<void>
 }
 

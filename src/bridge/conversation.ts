@@ -92,7 +92,7 @@ export interface AgentOffer {
   icon: string
   /** what an installation runs or downloads, as a sentence */
   plan?: string
-  /** the question whether to install it, and everything that would run, one fact a line */
+  /** the question whether to install the agent, with everything that would run, one fact a line */
   asking?: { id: number; text: string; facts: string[] }
   /** `share`: 0 to 1; absent if unknown */
   running?: { step: string; share?: number }

@@ -65,7 +65,7 @@ export class MemberLimit {
       const byte = piece[i]!
       if (this.#begun !== 'message') {
         const begun = this.#begin(byte)
-        // drops the bracket, and adds it again if it isn't that of a batch
+        // drops the bracket, and adds it again if it doesn't start a batch
         if (begun === 'bracket') from = i + 1
         if (this.#depth > 0) pieces.push(BRACKET)
         this.#begun = begun

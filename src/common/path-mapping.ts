@@ -27,13 +27,13 @@ type Pair = Record<Side, Root>
 const POSIX: Flavor = { path: posix, isWindows: false, folds: false }
 const WINDOWS: Flavor = { path: win32, isWindows: true, folds: true }
 
-/** Begins a path of one machine that the other would take for a mapped one. No file has such a path. */
+/** The prefix for a path of one machine that the other machine would take for a mapped path. No file has a path with it. */
 const ELSEWHERE = '/elsewhere:'
 const ELSEWHERE_URI = 'file:///elsewhere:'
 
 /**
  * Translates between the paths of this machine and those of an agent on another machine, for what is in a folder that both have. Any other
- * path stays as it is. If the other machine would take it for a mapped one, it gets a prefix, which the way back removes. The
+ * path stays as it is, with a prefix if the other machine would take it for a mapped path; the translation back removes the prefix. The
  * longest root decides. Names are compared one by one, after `..` is resolved: neither `/srv/app2` nor `/srv/app/../x` is in `/srv/app`.
  */
 export class PathMapper {
@@ -129,7 +129,7 @@ export class PathMapper {
     return longest && { pair: longest, names }
   }
 
-  /** Whether the machine would take a path that isn't mapped for one that is. */
+  /** Whether the machine would take the path, which isn't mapped, for a mapped path. */
   #isTaken(text: string, by: Side): boolean {
     return this.#pairs.some(pair => {
       const root = pair[by]
@@ -222,7 +222,7 @@ function isFileUri(text: string): boolean {
 /** The path of a `file:` URI; `undefined` if it has none on such a machine. */
 function pathOf(uri: string, { isWindows }: Flavor): string | undefined {
   const [, host = '', encoded = ''] = /^file:(?:\/\/([^/?#]*))?([^?#]*)/i.exec(uri) ?? []
-  // separators that aren't written as such
+  // encoded separators
   if (/%2f|%5c/i.test(encoded)) return undefined
   const path = decoded(encoded)
   const isHere = host === '' || /^localhost$/i.test(host)

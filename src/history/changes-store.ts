@@ -23,7 +23,7 @@ import { StoredUndos, type Undone } from './stored-undos.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
 import { SET_DROPPED, WorkspaceRows } from './workspace-rows.ts'
 
-/** A file's changes are deleted if they weren't stored again for this long; a workspace's, if none of its files was. Milliseconds. */
+/** The changes of a file are deleted if they weren't stored again for this long; those of a workspace, if no file of it was. Milliseconds. */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
 /** How often, and after how long, records that can't be read are read again. Milliseconds. */
 const LOAD_TRIES = 15
@@ -398,7 +398,7 @@ function contentsOf(files: Waiting): Map<string, Buffer> {
   return new Map(texts.map(bytes => [hashOf(bytes), bytes]))
 }
 
-/** By its name on the disk: not all names are text. */
+/** Made from the bytes of the path on disk, since not every name is valid text. */
 function keyOf(file: string): string {
   return hashOf(onDisk(file)).slice(0, 40)
 }

@@ -29,9 +29,9 @@ export interface WindowsOptions {
 }
 
 /**
- * The windows on this machine: each renews its row regularly. A window that crashed, or hangs for long, counts as closed. Its row is
- * removed with its leases. A process has a row of its own for its leases, since its windows share its open sessions. Functions that are
- * called in a transaction may throw SQLite's errors; the others report them.
+ * The windows on this machine: each renews its row regularly. A window that crashed, or hangs for long, counts as closed, and its row is
+ * removed with its leases. A process has a row of its own for its leases, since the windows of a process share their open sessions.
+ * Functions that are called in a transaction may throw SQLite's errors; the others report SQLite's errors.
  */
 export class Windows implements Disposable {
   /** the id of this window, new at each start */

@@ -14,7 +14,7 @@ export interface ConformanceCheck {
   section: string | { 1: string; 2: string }
   /** Default: both versions. */
   only?: ProtocolVersion
-  /** It sends a prompt, or needs a session that had one. */
+  /** The check sends a prompt, or needs a session that had a prompt. */
   prompts?: true
   /** It's about the agent's process. */
   process?: true

@@ -49,7 +49,7 @@ export function schemaViolations(
 }
 
 interface Violation {
-  /** of the value that it is about */
+  /** of the value that violates the schema */
   path: string
   /** The sentence, made only for what is reported: most variants of a union don't match. */
   problem: () => string
@@ -256,7 +256,7 @@ function shown(value: unknown): string {
   return value.length > MAX_VALUE ? 'string' : JSON.stringify(value)
 }
 
-/** Names no value: one in a place where it isn't expected may be a secret that only its place tells. */
+/** The type instead of the value: only its place might tell that a value in an unexpected place is a secret. */
 function jsonType(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }

@@ -7,7 +7,7 @@ import { anything, type Json, maybeNumber, maybeText } from './lenient.ts'
 
 /** No icon is fetched: the agent would learn when the user sees it. */
 const DATA_IMAGE = /^data:image\/[a-z0-9.+-]+[;,]/i
-/** Icons that are read of one link. */
+/** Maximum number of icons that are read from a link. */
 const MAX_ICONS = 20
 
 export const textSchema = z.object({ text: z.string() })

@@ -49,7 +49,7 @@ async function acquire(file: string, windows: LockingWindows): Promise<string | 
     try {
       await handle.writeFile(lock)
     } catch (error) {
-      // The disk is full: remove the lock, since one without an owner could never be released.
+      // The disk is full: remove the lock, since a lock that names no owner could never be released.
       await rm(file, { force: true })
       throw error
     } finally {

@@ -11,8 +11,8 @@ import { summaryOf } from './file-summary.ts'
 import { followList, type ListChange } from './follow-list.ts'
 
 /**
- * Which changes are meant: those of a session, or of all without one. `and`: also those of the sessions that its conversation was in
- * before (`earlier`), and that it was forked from (`origins`).
+ * Selects changes: of `session`, or of all sessions if there is none. `and` adds the changes of the sessions in which its conversation was
+ * before (`earlier`), or from which it was forked (`origins`).
  */
 export interface WhichChanges {
   session?: string

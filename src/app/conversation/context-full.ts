@@ -98,13 +98,13 @@ function whatFits(open: OpenSession, failed: MessageEntry | undefined) {
     const max = Math.floor(length / 4)
     return isLess ? { prompt, ...without, max: max < MIN_PART ? 0 : max } : undefined
   }
-  const left = earlierSessions(session.state).at(-1)
+  const earlier = earlierSessions(session.state).at(-1)
   // Chinese has about as many tokens as characters
   const size =
     usage && usage.size > 0
       ? usage.size
       : conversationMarkdown({ entries: own, terminals }, conversationInfo(open)).length +
-        (left ? (left.max ?? MAX_CONVERSATION_CONTEXT) : 0)
+        (earlier ? (earlier.max ?? MAX_CONVERSATION_CONTEXT) : 0)
   const max = Math.max(MIN_PART, Math.floor(Math.min(MAX_CONVERSATION_CONTEXT, size) / 2))
   return { prompt, ...without, max }
 }

@@ -1,6 +1,6 @@
 /**
- * What happened to a file since turns that may change it run: the states that it was seen in, each with its author. A report
- * of an agent that comes late names one of these changes, and the file follows from them again.
+ * The history of a file since the start of the turns that may change it: the states in which it was seen, each with its author. An agent
+ * may report one of these changes late; the tracked file is then computed from this history again.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { FileChange } from '../../acp/model.ts'

@@ -40,7 +40,7 @@ export interface View {
 export interface SavedEdits {
   /** A copy, to be edited. */
   known: TrackedFile
-  /** The file that it's a copy of, if late reports can be about it. */
+  /** The file of which `known` is a copy, if late reports can be about that file. */
   followed: TrackedFile | undefined
   /** Whether the saved text differs from the tracked file. */
   isOther: boolean
@@ -55,8 +55,8 @@ export class UnsavedEdits {
   /** files that changed on disk while their documents had unsaved changes: the text that the documents are based on */
   readonly #stale = new Map<string, { loaded: string; isReported: boolean }>()
   /**
-   * files that were deleted or emptied while they had unsaved changes, which are relative to these versions: editors empty a file before
-   * they write it
+   * files that were deleted or emptied while they had unsaved changes: the versions on which those changes are based. Editors empty a file
+   * before they write it.
    */
   readonly #emptied = new Map<string, TrackedFile>()
   /** texts that the user saved, earliest first, until the editor's reports about them are handled */

@@ -329,8 +329,7 @@ export class PromptQueue {
   }
 
   /**
-   * The user doesn't wait for the agent that is being installed: prompts that have no agent yet, since they were for that one, return to
-   * the composer.
+   * The user doesn't wait until an agent is installed: the prompts for that agent, which have no agent yet, return to the composer.
    */
   agentReplaced(reason: string): void {
     for (const prompt of this.#unsent()) if (prompt.agentId === undefined) this.#withdraw(prompt, reason)

@@ -40,7 +40,7 @@ export function summarizeTurn(step: Step): void {
   touch(step, entries.length - 1)
 }
 
-/** Counts the tool calls among these entries. One that the user rejected or stopped didn't fail, though many agents report that. */
+/** Counts the tool calls among these entries. A tool call that the user rejected or stopped doesn't count as failed, though many agents report it so. */
 function countTools(state: ReducerState, from: number, to: number): Pick<TurnSummary, 'tools' | 'failed'> {
   const counts = { tools: 0, failed: 0 }
   const refused = new Set<string>()

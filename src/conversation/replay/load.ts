@@ -20,7 +20,7 @@ export interface Loaded {
 /** A state with more entries than this is built in a separate step. */
 const LONG = 1000
 
-/** Whether a replay consists of such updates: those about entries, and about their terminals. */
+/** Whether updates of this type are a part of a replay: updates of entries, and of their terminals. */
 function isReplayed(type: SessionUpdate['type']): boolean {
   return type === 'terminal' || type === 'terminal_output' || Object.hasOwn(ENTRY_REDUCERS, type)
 }

@@ -70,7 +70,7 @@ const debugState = tool({
       try {
         return await debuggerState(input, context)
       } catch (error) {
-        // it ended while it was read; without an id, the question is about those that still run
+        // the debug session ended while its state was read; a question without an id is about the sessions that still run
         const { session, variables, evaluate } = input
         const isOfAny = session === undefined && variables === undefined && evaluate === undefined
         if (!(error instanceof SessionEnded) || !isOfAny) throw error

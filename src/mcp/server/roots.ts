@@ -62,7 +62,7 @@ export class Roots {
     return items.filter((_, i) => inside[i])
   }
 
-  /** The path among these that leads to the same file, whatever its spelling. */
+  /** The one of `paths` that leads to the same file as `path`, however it's spelled. */
   async same(path: string, paths: readonly string[]): Promise<string | undefined> {
     const realPaths = await Promise.all(
       [path, ...paths].map(async one => (await this.#guard.check(one)).realPath),

@@ -3,7 +3,7 @@ import type { EntrySlot } from './slot.ts'
 
 interface Exchange {
   slots: EntrySlot[]
-  /** Increases when the slots were replaced. */
+  /** Increases whenever `slots` is replaced. */
   version: Signal<number>
 }
 

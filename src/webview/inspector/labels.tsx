@@ -13,7 +13,7 @@ export function DirectionIcon({ row: { direction, kind } }: { row: FrameRow }) {
   )
 }
 
-/** The method, of a response with a note that it's one. */
+/** The method of a request or notification, or `session/prompt response` for a response. */
 export function nameOf({ kind, method }: FrameRow): string {
   if (kind !== 'response') return method ?? ''
   return method === undefined ? t('response') : t('{0} response', method)

@@ -149,9 +149,9 @@ export class ReviewCursor extends Owner {
     const end = performance.now() + EDITOR_RELOAD_MS
     for (;;) {
       const text = await this.#changes.text(path)
-      const left = end - performance.now()
-      if (document.isDirty || plain(document.getText()) === plain(text) || left <= 0) return
-      await happens(vscode.workspace.onDidChangeTextDocument, left)
+      const remainingMs = end - performance.now()
+      if (document.isDirty || plain(document.getText()) === plain(text) || remainingMs <= 0) return
+      await happens(vscode.workspace.onDidChangeTextDocument, remainingMs)
     }
   }
 

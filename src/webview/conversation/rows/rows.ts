@@ -188,8 +188,9 @@ export class RowModel {
   }
 
   /**
-   * The rows of an entry, in order, without the lines of what was set aside and at the end of its turn; those of its run if it's collapsed into one.
-   * None if it's shown in the line of its tool call, or if its subagent or its turn is collapsed.
+   * The rows of an entry, in order, without the line of entries that were set aside and the line at the end of the turn. If the entry is
+   * collapsed into a run, the rows of the run. None if the entry is shown in the line of its tool call, or if its subagent or its turn is
+   * collapsed.
    */
   rowsOf(entryIndex: number): readonly Row[] {
     const all = this.#segmentOf[entryIndex]?.rows ?? []

@@ -1,7 +1,8 @@
 import type { ConversationPage } from '../ui/support/conversation-page.ts'
+import { HistoryPage } from '../ui/support/history-page.ts'
 import { names } from './agents.ts'
 import { composerStates } from './composer-states.ts'
-import { inSession, type State } from './studio.ts'
+import { inSession, type State, type Studio } from './studio.ts'
 
 /**
  * What a conversation shows, one state after the other in one window. A state may contain what earlier ones left.
@@ -71,6 +72,13 @@ export const states: State[] = [
       .first()
       .scrollIntoViewIfNeeded()
     await studio.captureWidths('tools-open')
+    await captureTab(studio, 'wide-tab', async tab => {
+      await tab
+        .button(/^Edit: Edit planets\.js/)
+        .first()
+        .click()
+      await tab.frame.locator('.diff').first().waitFor()
+    })
   }),
   inSession('permissions', 'Fixture', async (conversation, studio) => {
     await conversation.send('[[permissions 30]]')
@@ -78,6 +86,12 @@ export const states: State[] = [
     await studio.captureWidths('permissions-many')
     await studio.stopTurn(conversation)
     await studio.captureSideBar('permissions-stopped')
+  }),
+  inSession('question', 'Demo Agent', async (conversation, studio) => {
+    await conversation.send('/ask')
+    await conversation.text('How do you like your demo?').waitFor()
+    await studio.captureWidths('question-form')
+    await studio.stopTurn(conversation)
   }),
   inSession('queue', 'Fixture', async (conversation, studio) => {
     await conversation.send('[[say I begin.]] [[slow 600000]]')
@@ -115,6 +129,7 @@ export const states: State[] = [
   answered('media', 'Demo Agent', '/media'),
   answered('notices', 'Demo Agent', '/notice'),
   answered('failed-tool', 'Demo Agent', '/fail'),
+  answered('subagents', 'Demo Agent', '/delegate'),
   answered('long-paths', 'Paths', 'Go'),
   answered('long-names', names.long.slice(0, 30), 'Begin', textSeen('averylongword')),
   answered(
@@ -130,21 +145,16 @@ export const states: State[] = [
       await frame.locator(drawn).first().waitFor()
   }),
   inSession('diff', 'Edits', async (conversation, studio) => {
-    const { workbench } = studio
     await conversation.runTurn(
       'Tokens may be longer than one character: let the parser move on by their length.',
     )
     await conversation.button(/^Edit: Edit parser/).click()
     await conversation.frame.locator('.diff .hljs-keyword').first().waitFor()
     await studio.captureSideBar('diff')
-    await workbench.runCommand('Parley: Open Conversation in Editor Tab')
-    await workbench.runCommand('View: Close Primary Side Bar')
-    const tab = await studio.conversationTab()
-    await tab.button(/^Edit: Edit parser/).click()
-    await tab.frame.locator('.diff-side .hljs-keyword').first().waitFor()
-    await studio.captureEditor('wide-diff')
-    await workbench.runCommand('View: Close All Editors')
-    await workbench.openViewContainer('Parley')
+    await captureTab(studio, 'wide-diff', async tab => {
+      await tab.button(/^Edit: Edit parser/).click()
+      await tab.frame.locator('.diff-side .hljs-keyword').first().waitFor()
+    })
   }),
   ...composerStates,
   inSession('find', 'Demo Agent', async (conversation, studio) => {
@@ -163,7 +173,29 @@ export const states: State[] = [
     await conversation.frame.locator('.jump').waitFor()
     await studio.captureSideBar('scrolled-up')
   }),
+  inSession('history', 'Code', async (conversation, studio) => {
+    await conversation.runTurn('Show me how a lighthouse is drawn')
+    const history = await HistoryPage.open(studio.workbench)
+    await history.row('Show me how a lighthouse').waitFor()
+    await studio.captureWidths('history')
+    await history.back()
+  }),
 ]
+
+/** Captures the conversation in a tab that has the width of the window. */
+async function captureTab(
+  studio: Studio,
+  name: string,
+  show: (tab: ConversationPage) => Promise<void>,
+): Promise<void> {
+  const { workbench } = studio
+  await workbench.runCommand('Parley: Open Conversation in Editor Tab')
+  await workbench.runCommand('View: Close Primary Side Bar')
+  await show(await studio.conversationTab())
+  await studio.captureEditor(name)
+  await workbench.runCommand('View: Close All Editors')
+  await workbench.openViewContainer('Parley')
+}
 
 function textSeen(text: string) {
   return (conversation: ConversationPage) => conversation.text(text).waitFor()

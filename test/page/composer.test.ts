@@ -128,6 +128,33 @@ describe('the composer', () => {
     await attached().first().waitFor({ state: 'detached' })
   })
 
+  it('keeps the chips and images of a prompt that is edited', async () => {
+    await begin('Capable')
+    await pasteImage(conversation.frame, 30, 30)
+    await attached().getByRole('img').waitFor()
+    await type('Compare @server.js')
+    await accept('server.js', 'Tab')
+    await chips().waitFor()
+    await press('Enter')
+    const isOf = (text: string) => (block: Block) => block.text?.startsWith(text) === true
+    await conversation.agentMessage('You said: Compare').waitFor()
+    await conversation.button(/^Stop \(/).waitFor({ state: 'detached' })
+    await press('ArrowUp')
+    const editor = conversation.frame.locator('.prompt-editor')
+    const text = editor.getByRole('textbox', { name: 'Edit Prompt' })
+    await conversation.waitForFocus(text)
+    await text.locator('.mention', { hasText: 'server.js' }).waitFor()
+    await editor.getByRole('listitem').getByRole('img').waitFor()
+    await press('Home')
+    await type('Then ')
+    await press('Enter')
+    const sent = await waitFor('the edited prompt', () =>
+      prompts('Capable').find(one => one.some(isOf('Then Compare'))),
+    )
+    assert.ok(sent.some(({ resource }) => resource?.uri.endsWith('/server.js')))
+    assert.ok(sent.some(block => block.type === 'image'))
+  })
+
   it('converts image files of the workspace for models, and says which ones models refuse', async () => {
     await begin('Capable')
     const folder = join(dirname(vscode.workspace), 'planets-api')

@@ -24,13 +24,13 @@ describe('skimming a conversation', () => {
   const tools = '[[tool a]] [[tool b]] [[tool c]] [[tool d]] [[tool e]]'
 
   it('ends a turn that did several things with a line that copies its whole answer and reverts its changes', async () => {
-    await conversation.runTurn('[[say Hello.]]')
+    await conversation.runTurn('[[cost 0.5]] [[say Hello.]]')
     assert.equal(await line().count(), 0)
     await conversation.runTurn(
-      `[[say First.]] ${tools} [[write a.txt one]] [[write b.txt two]] [[say Last.]]`,
+      `[[say First.]] ${tools} [[write a.txt one]] [[write b.txt two]] [[cost 0.75]] [[say Last.]]`,
     )
     await line()
-      .filter({ hasText: /5 tools · 2 files \+2/ })
+      .filter({ hasText: /5 tools · 2 files \+2 · \$0\.25/ })
       .waitFor()
     await conversation.runTurn('[[write c.txt three]]')
 

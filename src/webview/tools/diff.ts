@@ -18,7 +18,7 @@ export interface FileDiff {
   added: number
   removed: number
   hunks: DiffHunk[]
-  /** Too much changed to compare in time: all old lines, then all new ones. */
+  /** Too much changed in one place to compare in time: all of its old lines, then all new ones. */
   coarse: boolean
   /** All lines of the new text, if the change contained its texts; includes the unchanged lines between hunks. */
   newLines?: readonly string[]
@@ -28,7 +28,7 @@ export interface FileDiff {
 
 /** Time limit for a comparison, in milliseconds, since a text in which every line differs takes quadratic time. */
 const TIMEOUT_MS = 40
-/** Texts of a longer total length are compared in sections. Characters. */
+/** Texts of a longer total length, or with too many changes, are compared in sections. Characters. */
 const LONG_TEXT = 400_000
 /** Number of context lines around a change. */
 const CONTEXT_LINES = 3
@@ -51,17 +51,8 @@ function compare(before: string, after: string): FileDiff {
     context: CONTEXT_LINES,
     timeout: TIMEOUT_MS,
   })
-  if (!patch) {
-    const removed = splitForDiff(before)
-    const added = splitForDiff(after)
-    const groups: DiffGroup[] = [
-      { kind: 'removed', lines: removed },
-      { kind: 'added', lines: added },
-    ]
-    const hunks = [{ start: 1, oldStart: 1, groups }]
-    return { added: added.length, removed: removed.length, hunks, coarse: true }
-  }
-  return { ...fromHunks(patch.hunks), newLines: splitForDiff(after) }
+  if (patch) return { ...fromHunks(patch.hunks), newLines: splitForDiff(after) }
+  return compareLong(splitForDiff(before), splitForDiff(after))
 }
 
 /** A section of equal lines, or of lines that replaced each other. */
@@ -132,6 +123,7 @@ function pushStretch(
     }
     return
   }
+  diff.coarse ||= removed.length > 0 && added.length > 0
   diff.removed += removed.length
   diff.added += added.length
   pushLines(hunk, 'removed', removed)

@@ -59,7 +59,14 @@ describe('diffs', () => {
     const one = change(lines(7), lines(11))
     assert.ok(cpuTime(() => diffOf(one)) < 2000)
     const diff = diffOf(one)!
-    assert.deepEqual([diff.coarse, diff.added, diff.removed], [true, 30_000, 30_000])
+    assert.deepEqual([diff.coarse, diff.added, diff.removed], [true, 29_999, 29_999])
+  })
+
+  it('has only the changed lines of too many changes to compare all of them with each other', () => {
+    const text = (changed: string) =>
+      Array.from({ length: 16_000 }, (_, at) => (at % 5 === 0 ? `${changed} ${at}` : `same ${at}`)).join('\n')
+    const diff = diffOf(change(text('a'), text('b')))!
+    assert.deepEqual([diff.coarse, diff.added, diff.removed], [false, 3200, 3200])
   })
 
   it('contain everything that is new, and nothing else', () => {

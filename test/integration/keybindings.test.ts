@@ -33,6 +33,8 @@ const otherFocus = new RegExp(
       'isMergeEditor',
       'chatAttachmentResource',
       'breadcrumbsActive',
+      // in an editor
+      '(drop|paste)WidgetVisible',
     ],
     // a modal editor covers the views; the interactive window uses Ctrl+Enter wherever the focus is
     ...['editorPartModal', "activeEditor == 'workbench.editor.interactive'", '^false$'],

@@ -142,7 +142,7 @@ describe('the commands for worktrees', () => {
         get: () => ({ agentId: 'demo', name: 'Demo Agent' }),
       },
       drafts: { get: () => ({ text: draft }) },
-      manager: {
+      openSessions: {
         list: () => [
           { plan: { setup: { cwd, additionalDirectories } }, session: { state: { activity } }, isBusy },
         ],

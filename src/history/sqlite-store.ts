@@ -115,7 +115,8 @@ const SALVAGE: Salvage = {
     session_usage: ({ day }) => isDay(day),
     daily_usage: ({ day }) => isDay(day),
     model_usage: ({ day }) => isDay(day),
-    session_spans: ({ span }) => String(span).startsWith('{'),
+    // rows of the next table look alike
+    session_spans: ({ span }) => readSpan(span) !== undefined,
     session_places: ({ place }) => String(place).startsWith('{'),
     continued: ({ next_session_id: next }) => typeof next === 'string',
   },
@@ -325,7 +326,7 @@ export class SqliteStore implements SessionStore {
       agentId,
       storedId(sessionId),
     )
-    return row && spanSchema.safeParse(parseJson(String(row.span))).data
+    return row && readSpan(row.span)
   }
 
   putSpan({ agentId, sessionId }: SessionId, span: SessionSpan): void {
@@ -377,7 +378,12 @@ const spanSchema: z.ZodType<SessionSpan> = z.object({
   limit: z.object({ steps: limits, limits, warned: limits, stopped: limits }).optional().catch(undefined),
 })
 
-/** What can't be read is of another machine, whose paths must not be opened here. */
+/** `undefined` for anything else. */
+function readSpan(stored: unknown): SessionSpan | undefined {
+  return spanSchema.safeParse(parseJson(String(stored))).data
+}
+
+/** A place that can't be read counts as another machine's, so that none of its paths is opened here. */
 const placeSchema: z.ZodType<AgentPlace> = z
   .object({
     isRemote: z.literal(true).optional(),

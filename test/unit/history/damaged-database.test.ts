@@ -201,6 +201,17 @@ describe('a database with a damaged page', () => {
         })
       }
       all.agentRuns('agent', { list: true, load: true, resume: true })
+      const place = { isRemote: true, pathMappings: [{ localRoot: '/w', remoteRoot: '/srv' }] }
+      const span = (i: number) => ({
+        ms: i,
+        limit: { steps: {}, limits: { cost: i + 1 }, warned: {}, stopped: {} },
+      })
+      // placed sessions have spans, too
+      for (let i = 0; i < 200; i++) {
+        const id = { agentId: 'far', sessionId: `s${i}` }
+        all.opened('far', { sessionId: id.sessionId, cwd: '/w', additionalDirectories: [], place })
+        all.putSpan(id, span(i))
+      }
       close()
       let damages = 0
       eachPage(file, spoil, page => {
@@ -208,12 +219,20 @@ describe('a database with a damaged page', () => {
         const list = found.list('agent')
         for (const { sessionId, title } of list) assert.equal(title, `Title ${sessionId.slice(1)}`)
         assert.ok(list.length > 140, `page ${page}: ${list.length}`)
+        const far = found.list('far')
+        const spans = far.map(({ sessionId }) => found.span('far', sessionId))
+        for (const [i, { sessionId, ...one }] of far.entries()) {
+          if (one.place) assert.deepEqual(one.place, place)
+          if (spans[i]) assert.deepEqual(spans[i], span(Number(sessionId.slice(1))))
+        }
+        const without = [far.filter(one => !one.place).length, spans.filter(one => !one).length]
+        assert.ok(Math.min(...without) === 0 && Math.max(...without) < 80, `page ${page}: ${without}`)
         found.opened('agent', { sessionId: 'new', cwd: '/w', additionalDirectories: [] })
         assert.ok(found.get('agent', 'new'))
         if (!readdirSync(directory).some(one => one.includes('.damaged-'))) return
         damages += 1
         assert.equal(problems.length, 1)
-        assert.match(problems[0]!, new RegExp(`could read ${list.length} of \\d+ sessions`))
+        assert.match(problems[0]!, new RegExp(`could read ${list.length + far.length} of \\d+ sessions`))
       })
       assert.ok(damages > 5, `${damages}`)
     })

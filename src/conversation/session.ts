@@ -7,7 +7,7 @@ import type {
   SessionUpdate,
   SteeringOutcome,
 } from '../acp/model.ts'
-import type { Disposable } from '../common/disposable.ts'
+import { type Disposable, toDisposable } from '../common/disposable.ts'
 import { Emitter, type Event } from '../common/event.ts'
 import { CANCEL_GRACE_MS, LATE_REPLAY_MS } from '../common/limits.ts'
 import { ConversationState } from './conversation-state.ts'
@@ -69,10 +69,8 @@ export class Session implements Disposable {
   readonly #replays: Replays
   #exit: AgentExit | undefined
 
-  /** Work that comes before the first prompt isn't done. */
-  #isPreparing = false
-  /** Prompts stay queued until the session ends: its agent is about to be ended. */
-  beginsNoTurn = false
+  /** Those for whom prompts stay queued. */
+  readonly #promptHolds = new Set<object>()
   /** Whether the user doesn't see the session. */
   isHidden = false
   /** The part of the conversation that the agent doesn't know, for the next prompt. */
@@ -166,6 +164,16 @@ export class Session implements Disposable {
     if (activity !== 'requires_action' || memory.running) return activity !== 'idle'
     const { open } = this.requests
     return !open.every(entry => entry.kind === 'permission' && entry.outlastsTurn) || open.length === 0
+  }
+
+  /** Prompts stay queued until the returned hold, and all others, are disposed of. */
+  holdPrompts(): Disposable {
+    const hold = {}
+    this.#promptHolds.add(hold)
+    return toDisposable(() => {
+      this.#promptHolds.delete(hold)
+      this.turns.pump()
+    })
   }
 
   /** Holds the session, or releases it. While a session is held, no prompt is sent or added to a turn, and no rule answers the agent. */
@@ -269,13 +277,10 @@ export class Session implements Disposable {
 
   /** @internal Runs `work`, which never rejects, once the caller has returned. Prompts wait until `work` is done. */
   beginAfter(work: () => Promise<void>): void {
-    this.#isPreparing = true
+    const hold = this.holdPrompts()
     void Promise.resolve()
       .then(work)
-      .finally(() => {
-        this.#isPreparing = false
-        this.turns.pump()
-      })
+      .finally(() => hold.dispose())
   }
 
   /**
@@ -351,7 +356,7 @@ export class Session implements Disposable {
   }
 
   #takesPrompts(): boolean {
-    return this.#phase === 'ready' && !this.beginsNoTurn && !this.#isPreparing && !this.requests.isHeld
+    return this.#phase === 'ready' && this.#promptHolds.size === 0 && !this.requests.isHeld
   }
 
   #send(written: ContentBlock[]): Promise<undefined | { messageId?: string }> {

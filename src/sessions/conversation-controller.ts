@@ -236,7 +236,7 @@ export class ConversationController extends Owner {
     const { session } = from
     // stopping a turn pauses the queue
     const { isPaused } = this.prompts.queue
-    session.beginsNoTurn = true
+    const hold = session.holdPrompts()
     try {
       if (afterTurn) await Promise.race([from.idle(), new Promise(done => (afterTurn.onabort = done))])
       else if (session.isAtWork || from.isBusy) await from.stop()
@@ -252,8 +252,7 @@ export class ConversationController extends Owner {
       })
       return true
     } finally {
-      session.beginsNoTurn = false
-      session.turns.pump()
+      hold.dispose()
     }
   }
 

@@ -174,7 +174,7 @@ export class AgentRunner extends Owner {
       this.#retired.add(running)
       this.#change.fire()
     }
-    for (const session of running.sessions.sessions.values()) session.beginsNoTurn = true
+    for (const session of running.sessions.sessions.values()) session.holdPrompts()
     this.#retire(agent, isInTurn)
   }
 

@@ -230,6 +230,28 @@ describe('continuing a conversation with another agent', () => {
     assert.equal(one.prompts.length, 2)
   })
 
+  it('keeps the next prompt from an agent that is removed meanwhile, also if the user stays with it', async () => {
+    const { controller, runners } = fixture
+    const one = agentOf('one')
+    await sendPrompt(controller, 'long work')
+    await until(() => one.prompts.length === 2)
+    const { session } = controller.current!
+    const waiting = new AbortController()
+    const done = controller.continueWith('two', { afterTurn: waiting.signal })
+    await sendPrompt(controller, 'next')
+    await until(() => controller.prompts.queue.queued.length === 1)
+    runners.get('one').endAfterTurns(one)
+    waiting.abort()
+    await done
+    one.endTurn(one.prompts.at(-1)!)
+    await until(() => session.phase === 'closed')
+    assert.equal(one.prompts.length, 2)
+    assert.deepEqual(
+      controller.prompts.queue.returned.map(({ draft }) => draft.text),
+      ['next'],
+    )
+  })
+
   for (const [how, fail] of [
     [
       "doesn't start",

@@ -41,13 +41,14 @@ export function createServices(options: PlatformOptions) {
     }
   })
   const all: CommandHandlers = { ...editor.commands, ...shown.commands }
-  const isOfEditor = (id: string) => Object.hasOwn(shown.commands, id)
+  /** Whether VS Code's own objects may be among its arguments. */
+  const isOfWorkbench = (id: string) => Object.hasOwn(shown.commands, id)
   const commands = Object.fromEntries(
     Object.entries(all).map(([id, run]) => [
       id,
       (...args: unknown[]) =>
         reportErrors(workbench.dialogs, id, log, () =>
-          isOfEditor(id) ? during(editor.beginCommand(), () => run(...args)) : run(...args.map(plainData)),
+          isOfWorkbench(id) ? during(editor.beginCommand(), () => run(...args)) : run(...args.map(plainData)),
         ),
     ]),
   ) as CommandHandlers

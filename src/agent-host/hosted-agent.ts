@@ -102,9 +102,9 @@ export class HostedAgent {
   /** of the envelope, when the journal was told */
   #changes = 0
   #keep: OutliveTimes = { silentMs: 0 }
-  /** on a clock that isn't set */
+  /** when the agent last wrote a frame, or the window left: times of `performance.now()`, which changes of the clock don't affect */
   #lastFrameAt = 0
-  /** when a command of the agent last wrote output */
+  /** when the agent, or soon after it one of its commands, last wrote output, or the window left */
   #lastActiveAt = 0
   #detachedAt = 0
   #timer: NodeJS.Timeout | undefined

@@ -66,7 +66,7 @@ export interface Platform {
   ): Promise<void>
 }
 
-/** What the process scope gets of the program, which its windows share. */
+/** The part of the platform that all windows of a process share. */
 export interface ProcessPlatform extends Pick<Platform, 'fileInExtension' | 'log' | 'secrets'> {
   /** The folder for files of all workspaces. */
   globalFolder: string

@@ -1,7 +1,7 @@
 /**
  * The messages between the host and a conversation's page.
  *
- * What the page may send: Sizes are bounded: a webview shows what an agent wrote, and is not trusted more
+ * What the page may send. Sizes are bounded: a webview shows what an agent wrote, and is not trusted more
  * than the agent. `key`, in most of them: the conversation that the page shows.
  */
 import * as z from 'zod'

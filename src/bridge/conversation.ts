@@ -287,7 +287,7 @@ export interface ConversationSnapshot {
 export type PatchOp =
   /** An entry at `index` is new or replaced (`index === total` appends). */
   | { op: 'entry'; index: number; entry: Entry }
-  /** Text appended to a text block of the message entry `id`. */
+  /** Text appended to a text block of the entry `id`: a message, a compaction or a message to a session. */
   | { op: 'text'; id: EntryId; block: number; text: string }
   /** The changes of a tool call that was sent before; `content`: see {@link ToolContentDelta}. */
   | {

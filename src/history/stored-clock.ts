@@ -55,7 +55,7 @@ export function observe({ runs }: SeenClock, now: number): SeenClock {
   return { runs: [...runs, { from: now, to: now, age }].slice(-MAX_RUNS) }
 }
 
-/** The age of something with this observed time: never more than its real age. Milliseconds. */
+/** How long ago this time was on the clock, in milliseconds: if the clock was set, rather too little than too much. */
 export function ageOf({ runs }: SeenClock, time: number): number {
   const last = runs.at(-1)
   if (!last) return 0

@@ -86,7 +86,7 @@ export class TranscriptRecorder extends Owner {
         const delay = Math.min(...changes.map(change => this.#writeDelay(change)))
         if (delay < 0 && !this.#replace) this.flush()
         else {
-          // the disk may be full for long, and the agent gets this right after
+          // nothing can be stored for now, and what the agent is about to be answered must not wait for that
           if (delay < 0 && this.#hosted && (this.#unsaved || isUnstored))
             this.#passOn(this.#takeUnwritten().said, false)
           this.#schedule(Math.max(0, delay))

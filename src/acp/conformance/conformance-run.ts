@@ -17,7 +17,7 @@ import type { ProtocolVersion } from './conformance-report.ts'
 export interface CheckTimes {
   /** for an answer */
   request: number
-  /** for the beginning of an answer; then a turn is canceled all the same */
+  /** how long to wait for the first output of a turn before the check cancels the turn anyway, in milliseconds */
   output: number
   /** for the end of a turn */
   turn: number

@@ -291,7 +291,7 @@ export class LineComments extends Owner {
     if (this.#comments.delete(id)) this.#options.threads.hide(id)
   }
 
-  /** Drafts and queued prompts are stored elsewhere; of the latter, the lines are known here. */
+  /** Stores the lines of queued and sent comments. Comments of drafts are stored with their drafts. */
   #store(): void {
     const all = [...this.#comments.values()]
     const sent = all.filter(({ state }) => state !== 'draft')

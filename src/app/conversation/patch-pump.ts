@@ -77,7 +77,7 @@ export class PatchPump extends Owner {
   #sentPending = new Set<string>()
   /** ids of entries that are needed to draw pending requests, so always sent completely */
   #asked = new Set<string>()
-  /** A message couldn't be sent: from now on, each option is checked separately, so that an invalid one doesn't affect the others. */
+  /** A message couldn't be sent: from now on, each entry and each operation is checked by itself, and one that can't be sent is left out. */
   #checksEach = false
 
   constructor(options: PatchPumpOptions) {

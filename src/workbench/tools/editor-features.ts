@@ -205,7 +205,7 @@ async function execute<T>(command: string, ...args: unknown[]): Promise<T | unde
   return vscode.commands.executeCommand<T | undefined>(command, ...args)
 }
 
-/** A document may have millions of lines, which VS Code joins for us. */
+/** The range's text up to a limit: `getText` joins all lines first, which may be millions. */
 function beginningOf(document: vscode.TextDocument, { start, end }: vscode.Range): TextBeginning {
   const last = new vscode.Position(start.line + MAX_READ_LINES, 0)
   const isLong = end.isAfter(last)

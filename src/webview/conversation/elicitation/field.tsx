@@ -175,7 +175,7 @@ function RadioControl({ state, field, id }: ControlProps<'select'>) {
   )
 }
 
-/** By position, since a value may be an empty string, which would look like no selection. */
+/** Options are identified by their position, since a value may be an empty string, which would look like no selection. */
 function SelectControl({ state, field, id, describedBy }: ControlProps<'select'>) {
   const chosen = field.choices.findIndex(choice => choice.value === state.written.value)
   return (

@@ -176,6 +176,38 @@ describe('the tasks of the first day and the second week', () => {
     })
   })
 
+  it('adds a file to a prompt, and goes to it from there', async () => {
+    const { workbench, conversation } = await begin('Ada')
+    await task('add a file', workbench, { clicks: 0, keys: 14 }, async hands => {
+      await hands.type('@planets')
+      const suggested = conversation.frame.getByRole('listbox', { name: 'Context' }).getByRole('option')
+      const selected = conversation.frame.locator('[aria-selected="true"]')
+      await suggested.filter({ hasText: 'planets.js' }).and(selected).waitFor()
+      await hands.press('Enter')
+      await conversation.composer.getByText('planets.js').waitFor()
+      await hands.ask('why?')
+    })
+    const sent = conversation.frame.locator('.row-prompt').last()
+    await task('open a file of the conversation', workbench, { clicks: 1, keys: 0 }, async hands => {
+      await hands.click(sent.getByRole('button', { name: 'planets.js' }))
+      await workbench.page.locator('.tabs-container .tab', { hasText: 'planets.js' }).waitFor()
+    })
+    await idle(conversation)
+  })
+
+  it('writes the next prompt while the agent works', async () => {
+    const { workbench, conversation } = await begin('Ada')
+    await conversation.send('[[say I begin.]] [[gate]]')
+    await conversation.agentMessage('I begin.').waitFor()
+    await task('next prompt', workbench, { clicks: 0, keys: 13 }, async hands => {
+      await hands.ask('[[say Next]]')
+      await conversation.frame.getByRole('listitem').filter({ hasText: 'Next' }).waitFor()
+      openGate(vscode.root, 'Ada')
+      await conversation.agentMessage('Next').waitFor()
+    })
+    await idle(conversation)
+  })
+
   // The second week
 
   it('restores files to before a prompt, and sends another one', async () => {
@@ -216,6 +248,35 @@ describe('the tasks of the first day and the second week', () => {
       assert.equal(existsSync(made(name)), name !== 'c')
       rmSync(made(name), { force: true })
     }
+  })
+
+  it('copies the answer of a turn, and reverts what the turn did', async () => {
+    const { workbench, conversation } = await begin('Ada')
+    const tools = ['a', 'b', 'c', 'd', 'e'].map(name => `[[tool ${name}]]`).join(' ')
+    await conversation.runTurn(`${tools} [[write copied.txt one]] [[say The answer is forty-two.]]`)
+    const end = conversation.frame.getByRole('group', { name: 'End of turn' })
+    await task('copy an answer', workbench, { clicks: 1, keys: 0 }, async hands => {
+      await hands.click(end.getByRole('button', { name: 'Copy Answer' }))
+      await waitFor('the answer', async () =>
+        String(await workbench.host.call('clipboard')).includes('The answer is forty-two.'),
+      )
+    })
+    await task('revert a turn', workbench, { clicks: 2, keys: 0 }, async hands => {
+      await hands.click(end.getByRole('button', { name: 'Revert Changes of This Turn…' }))
+      await hands.click(workbench.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Revert' }))
+      await waitFor('no file', () => !existsSync(join(dirname(file()), 'copied.txt')))
+    })
+  })
+
+  it('stops what still runs after the turn', async () => {
+    const { workbench, conversation } = await begin('Ada')
+    await conversation.runTurn('[[leave echo Listening on 8080; exec sleep 600]] [[say Served.]]')
+    const running = conversation.frame.getByRole('region', { name: 'Background tasks' }).first()
+    await task('stop a command', workbench, { clicks: 2, keys: 0 }, async hands => {
+      await hands.click(running.getByRole('button', { name: '1 background task' }))
+      await hands.click(running.getByRole('button', { name: /^Stop echo/ }))
+      await running.waitFor({ state: 'detached' })
+    })
   })
 
   it('goes to the one of three sessions that waits', async () => {

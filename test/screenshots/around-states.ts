@@ -169,6 +169,25 @@ export const aroundStates: State[] = [
     },
   },
   {
+    name: 'inspector',
+    async take(studio) {
+      const { workbench } = studio
+      await studio.startReadySession('Fixture')
+      await workbench.runCommand('Parley: Show Protocol Traffic')
+      const page = await workbench.webview('body[data-view="inspector"] input')
+      const conversation = await studio.startReadySession('Fixture')
+      await conversation.runTurn('[[tool a]] [[write moons.txt Io]] [[say All moons are in moons.txt now.]]')
+      const messages = page.getByRole('listbox', { name: 'Messages' })
+      await messages
+        .getByRole('option', { name: /session\/prompt/ })
+        .first()
+        .click()
+      await page.getByRole('treeitem').first().waitFor()
+      await studio.captureTabWidths('inspector')
+      await workbench.runCommand('View: Close All Editors')
+    },
+  },
+  {
     name: 'compare',
     async take(studio) {
       const { workbench, root } = studio

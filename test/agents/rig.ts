@@ -333,7 +333,8 @@ export class AgentRig {
       client: sessions => this.#sessions.clients.of(this.name, sessions),
       connectOptions: () => ({
         clientInfo: { name: 'parley-tests', title: 'Parley tests', version: '0.0.0' },
-        initializeTimeoutMs: 60_000,
+        // a program that was just installed is slow to start on a busy machine
+        initializeTimeoutMs: 180_000,
         maxFrameBytes: 64 * 1024 * 1024,
         protocol: this.#variant.protocol ?? 'stable',
         log: silentLogger,

@@ -1,4 +1,5 @@
 import type { NetworkSettings } from '../agents/environment.ts'
+import { deferred } from '../common/async.ts'
 import { type Disposable, Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import type { SettingValue } from '../common/settings.ts'
@@ -20,18 +21,22 @@ export class ProcessWindows extends Owner {
   readonly #open = new Set<Window>()
   /** stays when the last window closes, since what is left to do needs the settings */
   #last: Window | undefined
+  /** the next window, while none is open */
+  #next = deferred<Window>()
   readonly #change = this.register(new Emitter<SharedSetting>())
 
   add(window: Window): Disposable {
     this.#open.add(window)
     this.#last = window
+    this.#next.resolve(window)
     const following = SHARED_SETTINGS.map(name =>
       window.settings.onDidChange(name, () => this.#change.fire(name)),
     )
     return toDisposable(() => {
       for (const one of following) one.dispose()
       this.#open.delete(window)
-      this.#last = [...this.#open].at(-1) ?? this.#last
+      if (this.#open.size === 0) this.#next = deferred()
+      else this.#last = [...this.#open].at(-1)
     })
   }
 
@@ -48,8 +53,9 @@ export class ProcessWindows extends Owner {
     })
   }
 
-  /** Tells the user something, in whichever window. Resolves to the chosen button; `undefined` if no window is open. */
+  /** Tells the user something, in whichever window: in the next one that opens if none is open. Resolves to the chosen button. */
   async warn(text: string, ...buttons: string[]): Promise<string | undefined> {
-    return [...this.#open].at(-1)?.dialogs.warn(text, ...buttons)
+    const window = [...this.#open].at(-1) ?? (await this.#next.promise)
+    return window.dialogs.warn(text, ...buttons)
   }
 }

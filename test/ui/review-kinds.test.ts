@@ -20,6 +20,10 @@ const notebook = (text: string) =>
     nbformat_minor: 5,
   })
 
+/** Files of four languages, after the others in the order of the review. */
+const SOURCES = Array.from({ length: 22 }, (_, at) => `u-${10 + at}.${['ts', 'py', 'go', 'rs'][at % 4]}`)
+const FILES = 7 + SOURCES.length
+
 describe('a review of files of every kind', () => {
   const vscode = new VsCodeSuite({
     settings: root => ({ 'parley.agents': { liar: fixtureAgent(root, 'Liar') } }),
@@ -49,18 +53,19 @@ describe('a review of files of every kind', () => {
     writeFileSync(file('n-notebook.ipynb'), notebook('1 + 1'))
     writeFileSync(file('o-old-name.txt'), 'a name\nand more\nof it\n')
     writeFileSync(file('t-text.txt'), 'Mercury\nVenus\n')
+    for (const name of SOURCES) writeFileSync(file(name), 'old = 1\n')
     writeFileSync(
       file('change.sh'),
       `cd "$(dirname "$0")" && printf '\\000\\001\\377' > b-binary.bin && rm d-deleted.txt && printf '\\211PNG\\000\\001' > i-image.png &&
-      ln -sf t-text.txt l-link && sed -i 's/1 + 1/2 + 2/' n-notebook.ipynb && mv o-old-name.txt p-new-name.txt && sed -i s/Mercury/Hermes/ t-text.txt\n`,
+      ln -sf t-text.txt l-link && sed -i 's/1 + 1/2 + 2/' n-notebook.ipynb && mv o-old-name.txt p-new-name.txt && sed -i s/Mercury/Hermes/ t-text.txt && sed -i s/old/new/ u-*\n`,
     )
     conversation = await ConversationPage.startSession(workbench, 'Liar')
     await conversation.runTurn(`[[run sh kinds/change.sh]]`)
-    await bar().getByText('7 files').waitFor()
+    await bar().getByText(`${FILES} files`).waitFor()
   })
   afterEach(() => rmSync(folder(), { recursive: true, force: true }))
 
-  it('is finished with one key for each, without leaving its tab', async () => {
+  it('is finished with one key for each of 29 files, without leaving its tab', async () => {
     await commandIsThere('Parley: Review Agent Changes')
     await press('r')
     const review = editor().locator('.tab.active', { hasText: 'Agent Changes' })
@@ -68,25 +73,30 @@ describe('a review of files of every kind', () => {
     const entry = (name: string) => workbench.page.locator('.multiDiffEntry', { hasText: name }).first()
     await entry('b-binary.bin').waitFor()
     const counted = (text: string) => workbench.page.locator('.part.statusbar').getByText(text).waitFor()
-    await counted('0 of 7 decided')
+    await counted(`0 of ${FILES} decided`)
     await workbench.screenshot('review-kinds')
-    for (const left of [6, 5, 4, 3, 2]) {
+    const keep = async (decided: number) => {
       await workbench.page.keyboard.press('Control+y')
-      await bar().getByText(`${left} files`).waitFor()
-      await counted(`${7 - left} of 7 decided`)
+      await counted(decided === FILES ? 'All reviewed' : `${decided} of ${FILES} decided`)
+    }
+    for (const decided of [1, 2, 3, 4, 5]) {
+      await keep(decided)
+      await bar()
+        .getByText(`${FILES - decided} files`)
+        .waitFor()
       await review.waitFor()
       assert.equal(await tabs(), 1)
     }
     await workbench.screenshot('review-kinds-later')
     await workbench.page.keyboard.press('Control+n')
-    await counted('6 of 7 decided')
+    await counted(`6 of ${FILES} decided`)
     assert.equal(existsSync(file('o-old-name.txt')), true)
     assert.equal(existsSync(file('p-new-name.txt')), false)
     await review.waitFor()
     await workbench.page.keyboard.press('Control+z')
     await waitFor('the name restored', () => existsSync(file('p-new-name.txt')))
-    await counted('5 of 7 decided')
-    await workbench.page.locator('.part.statusbar').getByText('5 of 7 decided').click()
+    await counted(`5 of ${FILES} decided`)
+    await workbench.page.locator('.part.statusbar').getByText(`5 of ${FILES} decided`).click()
     const tree = workbench.page.getByRole('tree', { name: 'Agent Changes' })
     await tree.getByRole('treeitem', { name: /^d-deleted\.txt, Kept/ }).waitFor()
     const labels = tree.getByRole('treeitem')
@@ -98,16 +108,18 @@ describe('a review of files of every kind', () => {
     await workbench.screenshot('review-tree')
     await tree.getByRole('treeitem', { name: /^p-new-name\.txt/ }).click()
     await press('k')
-    await counted('6 of 7 decided')
+    await counted(`6 of ${FILES} decided`)
     await press('k')
-    await counted('All reviewed')
+    await counted(`7 of ${FILES} decided`)
+    // each has a key, and the next one is in sight
+    for (let decided = 8; decided <= FILES; decided++) await keep(decided)
     await review.waitFor()
     await workbench.screenshot('review-done')
     const told = workbench.page.locator('.notification-toast', {
-      hasText: 'All changes reviewed: 7 kept, 0 reverted.',
+      hasText: `All changes reviewed: ${FILES} kept, 0 reverted.`,
     })
     await told.getByRole('button', { name: 'Undo Last' }).click()
-    await counted('6 of 7 decided')
+    await counted(`${FILES - 1} of ${FILES} decided`)
     await press('k')
     await counted('All reviewed')
     assert.equal(await tabs(), 1)
@@ -124,7 +136,7 @@ describe('a review of files of every kind', () => {
       await workbench.reload()
       conversation = await ConversationPage.find(workbench)
       await workbench.page.locator('.part.statusbar').getByText('trunk').first().waitFor()
-      await bar().getByText('7 files').waitFor()
+      await bar().getByText(`${FILES} files`).waitFor()
       await workbench.page.getByRole('tab', { name: /^Source Control/ }).click()
       const view = workbench.page.locator('.scm-view')
       await view.getByText('trunk').first().waitFor()

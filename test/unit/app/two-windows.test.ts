@@ -320,7 +320,6 @@ describe('two windows of one process', () => {
     assert.deepEqual([old.warned, now.warned], [['again'], ['to the user']])
     old.close()
     assert.equal(processWindows.setting('history.maximumSize'), 9, 'what is left to do needs the settings')
-    assert.equal(await processWindows.warn('to nobody'), undefined)
   })
 
   it('know what the other one works on, and show it there', async () => {

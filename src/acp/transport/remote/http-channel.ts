@@ -15,8 +15,7 @@ import {
   connectionProblem,
   httpAddress,
   interrupted,
-  isOfProxy,
-  responseProblem,
+  refusalOf,
   responseTo,
   send,
   timedOut,
@@ -137,10 +136,7 @@ class HttpChannel implements RemoteChannel {
         throw new ConnectionError(connectionProblem(error, this.#address))
       })
       const { statusCode: status = 0 } = response
-      const problem =
-        status < 300 && !isOfProxy(response, this.#address)
-          ? undefined
-          : responseProblem(response, this.#address)
+      const problem = refusalOf(response, this.#address)
       if (problem && status < 300) {
         response.destroy()
         throw new ConnectionError(problem)

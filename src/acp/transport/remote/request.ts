@@ -86,12 +86,18 @@ export function connectionProblem(error: unknown, address: RemoteAddress): Conne
  * Whether a proxy answered in place of the server: VS Code passes on what the proxy says instead of opening a tunnel to the
  * server, through which everything would be encrypted.
  */
-export function isOfProxy(response: IncomingMessage, address: RemoteAddress): boolean {
+function isOfProxy(response: IncomingMessage, address: RemoteAddress): boolean {
   const isEncrypted = (response.socket as Partial<TLSSocket> | null)?.encrypted === true
   return !isEncrypted && httpAddress(address.url).startsWith('https:')
 }
 
-/** Why a response without a success status failed, or one of a proxy. */
+/** Why the server didn't accept the request; `undefined` if it did. What a proxy answers isn't the server's success, whatever its status. */
+export function refusalOf(response: IncomingMessage, address: RemoteAddress): ConnectionProblem | undefined {
+  const { statusCode: status = 0 } = response
+  return status < 300 && !isOfProxy(response, address) ? undefined : responseProblem(response, address)
+}
+
+/** What is wrong with a response that isn't the expected one. */
 export function responseProblem(response: IncomingMessage, address: RemoteAddress): ConnectionProblem {
   const { statusCode: status = 0, headers } = response
   if (isOfProxy(response, address)) return proxyProblem(status, httpAddress(address.url))

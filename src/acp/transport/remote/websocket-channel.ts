@@ -9,7 +9,7 @@ import { ConnectionError, type ConnectionProblem, type RemoteAddress } from '../
 
 import { LineTooLongError } from '../line-splitter.ts'
 import type { ChannelOptions, RemoteChannel } from './channel.ts'
-import { connectionProblem, interrupted, isOfProxy, responseProblem, send, timedOut } from './request.ts'
+import { connectionProblem, interrupted, refusalOf, responseProblem, send, timedOut } from './request.ts'
 
 /**
  * Connects to an agent over a WebSocket, each of whose texts is a message.
@@ -45,7 +45,9 @@ function upgrade(
       request.destroy()
     }
     request.on('error', fail)
-    request.on('response', response => fail(new ConnectionError(refusal(response, address))))
+    request.on('response', response =>
+      fail(new ConnectionError(refusalOf(response, address) ?? notWebSocket(response, address))),
+    )
     request.on('upgrade', (response: IncomingMessage, socket: Duplex, head: Buffer) => {
       clearTimeout(timer)
       if (response.headers['sec-websocket-accept'] === acceptanceOf(key)) return resolve({ socket, head })
@@ -53,13 +55,6 @@ function upgrade(
       fail(new ConnectionError(notWebSocket(response, address)))
     })
   })
-}
-
-function refusal(response: IncomingMessage, address: RemoteAddress): ConnectionProblem {
-  const { statusCode = 0 } = response
-  return statusCode >= 200 && statusCode < 300 && !isOfProxy(response, address)
-    ? notWebSocket(response, address)
-    : responseProblem(response, address)
 }
 
 function notWebSocket(response: IncomingMessage, address: RemoteAddress): ConnectionProblem {

@@ -546,17 +546,7 @@ describe('an agent on a server', () => {
   describe('over HTTP, whose server says nothing anymore', () => {
     const open = async () => {
       mock.timers.enable({ apis: ['setInterval'] })
-      let stream: http.ServerResponse | undefined
-      const server = await LoopbackServer.start((request, response) => {
-        if (request.method === 'POST') {
-          response.writeHead(200, { 'content-type': 'application/json', 'acp-connection-id': 'c' })
-          response.end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: { protocolVersion: 1 } }))
-        } else if (request.method === 'GET') {
-          response.writeHead(200, { 'content-type': 'text/event-stream' })
-          response.flushHeaders()
-          stream = response
-        } else response.end()
-      })
+      const server = await streamingServer()
       servers.push(server)
       const address = { url: server.origin, headers: [], sharesFiles: false, acceptsAnyCertificate: false }
       const channel = openHttp(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
@@ -569,7 +559,7 @@ describe('an agent on a server', () => {
         reason = problem?.reason ?? 'closed'
       })
       channel.stdin.write('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n')
-      await until(() => stream !== undefined && received !== '')
+      await until(() => server.stream !== undefined && received !== '')
       /** Nothing arrives while it's looked at this often. */
       const pass = async (looks: number) => {
         for (let look = 0; look < looks; look++) {
@@ -579,7 +569,7 @@ describe('an agent on a server', () => {
         for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
       }
       const send = async (text: string) => {
-        await new Promise<unknown>(resolve => stream!.write(text, resolve))
+        await new Promise<unknown>(resolve => server.stream!.write(text, resolve))
         await pass(1)
       }
       return { channel, pass, send, ended: () => reason }
@@ -720,25 +710,37 @@ describe('an agent on a server', () => {
     })
 
     it('leaves on the server what it sends over HTTP', async () => {
-      let flood: http.ServerResponse | undefined
-      const server = await LoopbackServer.start((request, response) => {
-        if (request.method === 'POST') {
-          response.writeHead(200, { 'content-type': 'application/json', 'acp-connection-id': 'c' })
-          response.end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: { protocolVersion: 1 } }))
-        } else if (request.method === 'GET') {
-          response.writeHead(200, { 'content-type': 'text/event-stream' })
-          response.flushHeaders()
-          flood = response
-        } else response.end()
-      })
+      const server = await streamingServer()
       servers.push(server)
       const channel = openHttp(addressOf(server.origin), open)
       channel.stdin.write('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n')
-      await until(() => flood !== undefined)
-      await staysThere(channel, flood!, Buffer.from(`data: ${text}\n\n`))
+      await until(() => server.stream !== undefined)
+      await staysThere(channel, server.stream!, Buffer.from(`data: ${text}\n\n`))
     })
   })
 })
+
+/** A server over HTTP that answers `initialize`. Its event stream is there once it's asked for. */
+async function streamingServer() {
+  let stream: http.ServerResponse | undefined
+  const server = await LoopbackServer.start((request, response) => {
+    if (request.method === 'POST') {
+      response.writeHead(200, { 'content-type': 'application/json', 'acp-connection-id': 'c' })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 0, result: { protocolVersion: 1 } }))
+    } else if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.flushHeaders()
+      stream = response
+    } else response.end()
+  })
+  return {
+    origin: server.origin,
+    get stream() {
+      return stream
+    },
+    stop: () => server.stop(),
+  }
+}
 
 /** Accepts connections and then says nothing. `shakesHands`: those of WebSockets. */
 async function silentServer(shakesHands = false) {

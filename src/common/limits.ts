@@ -189,8 +189,10 @@ export const FOLDER_SCAN_MS = 10_000
 export const READING_TOOL_MS = 120_000
 /** How long an editor tool waits for one answer of a debugger. */
 export const DEBUG_REQUEST_MS = 60_000
-/** How long to wait for an editor to load a file from disk. */
+/** How long to wait for an editor to load a file from disk before the user is led to a change in it. */
 export const EDITOR_RELOAD_MS = 1000
+/** How long the user is led there again if the editor loads the file only after that. */
+export const EDITOR_LATE_RELOAD_MS = 60_000
 /** How long to wait for a review to show the next file after scrolling. */
 export const REVIEW_SCROLL_MS = 500
 /** How long a key of a review waits for the one before, which may be asking the user. */

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Locator } from 'playwright-core'
-import { waitFor } from '../host/wait-for.ts'
+import { succeeds, waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, selectLines } from './support/editor.ts'
@@ -140,7 +140,10 @@ describe('in the editor, Parley', () => {
     await conversation.waitForFocus(conversation.composer)
   })
 
-  /** Drags with the mouse while holding Shift: without it VS Code handles the drop itself. */
+  /**
+   * Drags with the mouse while holding Shift: without it VS Code handles the drop itself. Begins again if the hint doesn't come: VS Code
+   * learns of Shift from events of the dragged element, of which there are none once a list has rendered the element again.
+   */
   async function drag(from: Locator, to: Locator): Promise<void> {
     const { mouse, keyboard } = workbench.page
     const center = async (element: Locator) => {
@@ -153,25 +156,33 @@ describe('in the editor, Parley', () => {
         capture: true,
       })
     })
-    const drags = workbench.page.locator('body[data-drags]')
-    // an update of the list can move the element away from the mouse
-    await waitFor('a drag', async () => {
-      await mouse.up()
+    const hint = conversation.frame.getByText('Drop to add to the prompt')
+    await waitFor('hint to drop', async () => {
+      await workbench.page.evaluate(() => document.body.removeAttribute('data-drags'))
       const [x, y] = await center(from)
       await mouse.move(x, y)
       await mouse.down()
       await mouse.move(x + 8, y + 8, { steps: 4 })
-      return (await drags.count()) > 0
-    })
-    await workbench.page.evaluate(() => document.body.removeAttribute('data-drags'))
-    const [toX, toY] = await center(to)
-    await keyboard.down('Shift')
-    const hint = conversation.frame.getByText('Drop to add to the prompt')
-    let nudge = 0
-    await waitFor('hint to drop', async () => {
-      nudge = 4 - nudge
-      await mouse.move(toX + nudge, toY, { steps: 4 })
-      return hint.isVisible()
+      await keyboard.down('Shift')
+      // an update of the list can move the element away from the mouse
+      if ((await workbench.page.locator('body[data-drags]').count()) > 0) {
+        const [toX, toY] = await center(to)
+        let nudge = 0
+        const hinted = waitFor(
+          'hint',
+          async () => {
+            nudge = 4 - nudge
+            await mouse.move(toX + nudge, toY, { steps: 4 })
+            return hint.isVisible()
+          },
+          { timeout: 10_000 },
+        )
+        if (await succeeds(hinted)) return true
+        await keyboard.press('Escape')
+      }
+      await keyboard.up('Shift')
+      await mouse.up()
+      return false
     })
     await mouse.up()
     await keyboard.up('Shift')

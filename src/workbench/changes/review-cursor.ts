@@ -3,7 +3,7 @@ import type { EditorChanges, WhichChanges } from '../../app/changes/editor-chang
 import type { Place } from '../../app/changes/editor-decisions.ts'
 import type { HunkPosition } from '../../changes/review/hunk-navigation.ts'
 import { Owner } from '../../common/disposable.ts'
-import { EDITOR_RELOAD_MS, REVIEW_SCROLL_MS } from '../../common/limits.ts'
+import { EDITOR_LATE_RELOAD_MS, EDITOR_RELOAD_MS, REVIEW_SCROLL_MS } from '../../common/limits.ts'
 import { BASE_SCHEME, filePathOf } from './base-files.ts'
 import type { ChangeEditors } from './change-editors.ts'
 
@@ -18,6 +18,8 @@ export class ReviewCursor extends Owner {
    * position until they do something there.
    */
   #inReview: { tab: vscode.Tab | undefined; position: HunkPosition } | undefined
+  /** where the user was led last, until they move */
+  #led: HunkPosition | undefined
 
   readonly #here = this.register(
     vscode.window.createTextEditorDecorationType({
@@ -46,6 +48,7 @@ export class ReviewCursor extends Owner {
 
   /** The user is where the cursor of an editor is. */
   #leave(): void {
+    this.#led = undefined
     if (!this.#inReview) return
     this.#inReview = undefined
     for (const one of vscode.window.visibleTextEditors) one.setDecorations(this.#here, [])
@@ -116,9 +119,25 @@ export class ReviewCursor extends Owner {
   }
 
   async go(position: HunkPosition): Promise<void> {
+    this.#led = undefined
+    const end = performance.now() + EDITOR_RELOAD_MS
+    const isLoaded = await this.#reloaded(position.path, () => end - performance.now())
+    await this.#show(position)
+    if (!isLoaded) void this.#stay(position)
+  }
+
+  /** Goes there again when the editor has loaded a write to the file after all, unless the user has moved since. */
+  async #stay(position: HunkPosition): Promise<void> {
+    this.#led = position
+    const end = performance.now() + EDITOR_LATE_RELOAD_MS
+    const isHere = () => this.#led === position
+    const isLoaded = await this.#reloaded(position.path, () => (isHere() ? end - performance.now() : 0))
+    if (isLoaded && isHere()) await this.#show(position)
+  }
+
+  async #show(position: HunkPosition): Promise<void> {
     const review = this.#editors.shownReview
     const { path, line } = position
-    await this.#reloaded(path)
     if (review) {
       const isShown = (await this.#goInReview(position)) || (await this.#editors.addToReview(path))
       // the user stays in the review even if it can't show the file
@@ -141,17 +160,17 @@ export class ReviewCursor extends Owner {
     shown.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
   }
 
-  /** Waits until the editor has loaded a write to the file, which moves the cursors. */
-  async #reloaded(path: string): Promise<void> {
+  /** Waits until the editor has loaded a write to the file, which moves the cursors. Resolves to false if no time is left before that. */
+  async #reloaded(path: string, leftMs: () => number): Promise<boolean> {
     const document = await this.#documentOf(path)
-    if (!document) return
+    if (!document) return true
     const plain = (text: string | undefined) => text?.replaceAll('\r\n', '\n')
-    const end = performance.now() + EDITOR_RELOAD_MS
     for (;;) {
       const text = await this.#changes.text(path)
-      const remainingMs = end - performance.now()
-      if (document.isDirty || plain(document.getText()) === plain(text) || remainingMs <= 0) return
-      await happens(vscode.workspace.onDidChangeTextDocument, remainingMs)
+      if (document.isDirty || plain(document.getText()) === plain(text)) return true
+      const ms = leftMs()
+      if (ms <= 0 || document.isClosed) return false
+      await happens(vscode.workspace.onDidChangeTextDocument, ms)
     }
   }
 

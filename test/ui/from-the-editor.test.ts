@@ -201,7 +201,11 @@ describe('in the editor, Parley', () => {
     await workbench.runCommand('View: Close All Editors')
     await workbench.runCommand('Parley: Open Conversation in Editor Tab')
     const file = await inExplorer('planets.js')
-    const inTab = await workbench.webview('body[data-view="conversation"][data-phase="ready"]')
+    const inSideBar = conversation.frame
+    const inTab = await waitFor('the conversation in the tab', async () => {
+      const shown = await workbench.webview('body[data-view="conversation"][data-phase="ready"]')
+      return shown !== inSideBar && shown
+    })
     conversation = await ConversationPage.inFrame(inTab)
     await drag(file, conversation.frame.getByRole('heading', { name: 'New session' }))
     await chip('planets.js').waitFor()

@@ -57,6 +57,8 @@ export interface ComparedFiles {
   count: number
   added: number
   removed: number
+  /** The agent worked when the changes were looked for, so there may be more. */
+  isEarly?: true
   /** The changes were applied to the workspace; `outdated`: the worktree has changed since. */
   applied?: 'all' | 'outdated'
   /** The worktree was removed or discarded. */

@@ -1,4 +1,4 @@
-import type { ComparedAgent, ComparedFiles, Comparison } from '../../bridge/compare.ts'
+import { type ComparedAgent, type ComparedFiles, type Comparison, isBusy } from '../../bridge/compare.ts'
 import { type CompareHostMessages, compareMessages } from '../../bridge/compare-messages.ts'
 import type { DisposableStore } from '../../common/disposable.ts'
 import { toDisposable } from '../../common/disposable.ts'
@@ -57,6 +57,8 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
   #stateTimer: NodeJS.Timeout | undefined
   #filesTimer: NodeJS.Timeout | undefined
   #isReading = false
+  /** Git looks for changes again without a pause. */
+  #isUrgent = false
   /** when Git may look for changes again */
   #nextReadAt = 0
 
@@ -84,9 +86,10 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     return found && { show: () => this.show(found.id) }
   }
 
-  /** Something changed the worktree of this agent. */
-  #filesChanged(agent: number): void {
+  /** The user waits for the changes of this agent, which doesn't change its files all the time. */
+  #readNow(agent: number): void {
     this.#nextReadAt = 0
+    this.#isUrgent = true
     this.#readSoon(agent)
   }
 
@@ -95,7 +98,7 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     const act = async (participantId: ParticipantId, run: (actions: CompareActions) => Promise<void>) => {
       if (!comparisons.at(participantId)) return
       await reportErrors(workbench.dialogs, 'compare', log, async () => run(await this.actions()))
-      if (participantId.id === this.#shownId) this.#filesChanged(participantId.agent)
+      if (participantId.id === this.#shownId) this.#readNow(participantId.agent)
     }
     connection.handle(compareMessages, {
       'compare/ready': () => this.#sendAll(),
@@ -120,7 +123,8 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
       comparisons.onDidChange(({ id, agent }) => {
         if (id !== this.#shownId) return
         this.#sendSoon(0)
-        this.#readSoon(agent)
+        if (isBusy(comparisons.runOf({ id, agent }))) this.#readSoon(agent)
+        else this.#readNow(agent)
       }),
     )
     own.add(
@@ -230,13 +234,16 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     const id = this.#shownId
     const agents = [...this.#dirty]
     this.#dirty.clear()
+    this.#isUrgent = false
     try {
       for (const agent of agents) await this.#readFiles(agent)
     } finally {
       this.#isReading = false
       const took = performance.now() - began
       this.#nextReadAt =
-        id === this.#shownId ? performance.now() + Math.max(FILES_MS, took * PAUSE_FACTOR) : 0
+        id !== this.#shownId || this.#isUrgent
+          ? 0
+          : performance.now() + Math.max(FILES_MS, took * PAUSE_FACTOR)
       for (const agent of this.#dirty) this.#readSoon(agent)
     }
   }
@@ -248,7 +255,11 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     if (id === undefined || !workbench.isTrusted) return
     // an agent has no worktree anymore if the worktree was removed and another one is at the same path
     if (!comparisons.at({ id, agent })?.worktree && !this.#sent.has(agent)) return
-    const files = await (await this.actions()).files({ id, agent })
+    const isEarly = isBusy(comparisons.runOf({ id, agent }))
+    const files: ComparedFiles = {
+      ...(await (await this.actions()).files({ id, agent })),
+      ...(isEarly && { isEarly }),
+    }
     const written = JSON.stringify(files)
     if (!this.isVisible || id !== this.#shownId || this.#sent.get(agent) === written) return
     this.#sent.set(agent, written)

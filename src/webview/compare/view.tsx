@@ -225,13 +225,15 @@ interface ChangesProps {
 }
 
 function Changes({ own, at, agent, files, comparison, host }: ChangesProps) {
-  const { count, added, removed, isGone, problem } = own
+  const { count, added, removed, isEarly, isGone, problem } = own
   if (isGone || problem !== undefined || count === 0)
     return (
       <p class="compare-note quiet">
         <Icon name={isGone ? 'trash' : problem === undefined ? 'file' : 'warning'} />
         <span dir="auto">
-          {isGone ? t('The worktree was removed.') : (problem ?? noChanges(agent.state))}
+          {isGone
+            ? t('The worktree was removed.')
+            : (problem ?? (isEarly || isBusy(agent) ? t('No changes yet') : t('No changes')))}
         </span>
       </p>
     )
@@ -379,10 +381,6 @@ function stateText(state: RunState): string {
     case 'interrupted':
       return t('Interrupted')
   }
-}
-
-function noChanges(state: RunState): string {
-  return isBusy({ state }) ? t('No changes yet') : t('No changes')
 }
 
 const KIND_ICONS: Record<ComparedFile['kind'], string> = {

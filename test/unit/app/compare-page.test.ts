@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { ComparePage } from '../../../src/app/compare/compare-page.ts'
 import type { ParticipantId } from '../../../src/app/compare/comparisons.ts'
 import { Emitter } from '../../../src/common/event.ts'
@@ -15,6 +16,8 @@ describe('the page that compares agents', () => {
   let sent: string[]
   let read: string[]
   let onRead: () => Promise<void>
+  let run: { state: string; worked: number }
+  let changed: Emitter<ParticipantId>
 
   beforeEach(() => {
     passed = 0
@@ -25,6 +28,8 @@ describe('the page that compares agents', () => {
     sent = []
     read = []
     onRead = async () => {}
+    run = { state: 'done', worked: 0 }
+    changed = new Emitter()
     const nothing = new Emitter<never>().event
     const participants = [{ agentId: 'one', agentName: 'One', worktree: { path: '/one', name: 'one' } }]
     const of = (id: string) => ({ id, title: id, at: 1, from: { commit: 'abc' }, participants })
@@ -50,8 +55,8 @@ describe('the page that compares agents', () => {
           return of(shownId)
         },
         ...{ list: () => [], get: of, at: ({ id, agent }: ParticipantId) => of(id).participants[agent] },
-        ...{ usageOf: () => ({}), runOf: () => ({ state: 'done', worked: 0 }) },
-        ...{ hasPrompt: () => false, onDidChange: nothing },
+        ...{ usageOf: () => ({}), runOf: () => run },
+        ...{ hasPrompt: () => false, onDidChange: changed.event },
       },
       manager: { list: () => [], onDidChange: nothing },
       records: { get: () => undefined },
@@ -107,5 +112,40 @@ describe('the page that compares agents', () => {
     onRead = async () => {}
     finish()
     await until(() => read.includes('d'))
+  })
+
+  it('reads the files of an agent at once when it is done, however long Git took while it worked', async () => {
+    const found = () => sent.filter(message => message.includes('compare/files'))
+    run = { state: 'working', worked: 0 }
+    onRead = async () => {
+      passed += 3_600_000
+    }
+    page.show('a')
+    await until(() => found().length === 1)
+    // the page doesn't say that there are none
+    assert.match(found()[0]!, /"isEarly":true/)
+    run = { state: 'done', worked: 1 }
+    changed.fire({ id: 'a', agent: 0 })
+    await until(() => found().length === 2)
+    assert.doesNotMatch(found()[1]!, /isEarly/)
+  })
+
+  it('reads the files of an agent again that is done while Git looks for its changes', async () => {
+    run = { state: 'working', worked: 0 }
+    let finish = () => {}
+    onRead = () =>
+      new Promise(resolve => {
+        finish = () => {
+          passed += 3_600_000
+          resolve()
+        }
+      })
+    page.show('a')
+    await until(() => read.length === 1)
+    run = { state: 'done', worked: 1 }
+    changed.fire({ id: 'a', agent: 0 })
+    onRead = async () => {}
+    finish()
+    await until(() => read.length === 2)
   })
 })

@@ -1,7 +1,8 @@
 import * as z from 'zod'
-import type { ConfigOption, ContentBlock } from '../acp/model.ts'
+import type { ConfigOption } from '../acp/model.ts'
 import { boundDepth } from '../common/bound-depth.ts'
-import { entryKind, entryKindOf } from '../conversation/entries/entry-kinds.ts'
+import { entryKindOf } from '../conversation/entries/entry-kinds.ts'
+import { growingBlocks } from '../conversation/entries/growing-blocks.ts'
 import { serializable, serializableEntry } from '../conversation/replay/restore-state.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import { CHANGES_TABLES, countSavedChanges, DECISION_TABLES, SALVAGED_CHANGES } from './changes-schema.ts'
@@ -70,20 +71,14 @@ export function readEntry(json: string, position: number, isOneOfFew = false): E
 
 /** Appends text to a stored entry. Text for a block that isn't there is dropped. */
 export function appendText(entry: Entry | undefined, block: number, text: string): void {
-  const blocks = entry && blocksOf(entry)
-  const content = blocks?.[block]
+  const content = entry && growingBlocks(entry)[block]
   if (content?.type === 'text') content.text += text
 }
 
 /** The text that `appendText` appends to. */
 export function growingText(entry: Entry | undefined, block: number): string {
-  const content = entry && blocksOf(entry)?.[block]
+  const content = entry && growingBlocks(entry)[block]
   return content?.type === 'text' ? content.text : ''
-}
-
-/** The text blocks of an entry, to which text may be appended. */
-function blocksOf(entry: Entry): ContentBlock[] | undefined {
-  return entryKind(entry).growing?.(entry)
 }
 
 const terminal = z.looseObject({ terminalId: text, output: text, truncated: z.boolean() })

@@ -37,7 +37,6 @@ export const COMPACTION: EntryKind<CompactionEntry> = {
     if (textOf(reported.summary).length > textOf(known.summary).length) merged.summary = reported.summary
     return merged
   },
-  growing: ({ summary }) => summary,
   copy: entry => ({ ...entry, summary: copyBlocks(entry.summary) }),
   restore: ({ memory }, { compactionId }, position) => {
     positionsOf(memory, COMPACTION).set(compactionId, position)

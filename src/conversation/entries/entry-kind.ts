@@ -1,5 +1,4 @@
 import type * as z from 'zod'
-import type { ContentBlock } from '../../acp/model.ts'
 import type { EntryBase, TerminalState } from '../state-base.ts'
 import type { ReducedKind, ReducerState, Step } from '../step.ts'
 
@@ -21,8 +20,6 @@ export interface EntryKind<E extends EntryBase> extends ReducedKind<E> {
   traits?(entry: E): readonly unknown[]
   /** The known entry, completed with data that only the replay has; by default, unchanged. */
   merged?(known: E, reported: E): E
-  /** The blocks that grow by appended text. */
-  growing?(entry: E): ContentBlock[]
   /** A copy that later updates can change. */
   copy?(entry: E): E
   /**

@@ -52,7 +52,6 @@ export const MESSAGE: EntryKind<MessageEntry> = {
   isWork: ({ role }) => role === 'user',
   // agents replay text in other pieces than they streamed, so messages are merged by their texts
   mergeKey: () => undefined,
-  growing: ({ blocks }) => blocks,
   copy: entry => ({ ...entry, blocks: copyBlocks(entry.blocks) }),
   restore: ({ memory }, entry, position) => {
     const { id: entryId, role, messageId, continues, steering, blocks } = entry

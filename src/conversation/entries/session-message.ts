@@ -35,7 +35,6 @@ export const SESSION_MESSAGE: EntryKind<SessionMessageEntry> = {
   isWork: () => false,
   mergeKey: ({ messageId }) => [messageId],
   traits: ({ blocks }) => [textOf(blocks)],
-  growing: ({ blocks }) => blocks,
   copy: entry => ({ ...entry, blocks: copyBlocks(entry.blocks) }),
   restore: ({ memory }, { messageId }, position) => {
     positionsOf(memory, SESSION_MESSAGE).set(messageId, position)

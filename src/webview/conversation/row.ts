@@ -1,12 +1,13 @@
 import { signal } from '@preact/signals'
 import type { ToolKind } from '../../acp/model.ts'
+import { growingBlocks } from '../../conversation/entries/growing-blocks.ts'
 import type { Entry, EntryId, ToolCallEntry } from '../../conversation/state.ts'
 import { isNotable } from '../../conversation/turn-summary.ts'
 import { t } from '../l10n.ts'
 import type { WindowItem } from '../list/window.ts'
 import { filesOf, type PathRoots, titleParts } from '../tools/title.ts'
 import type { Aside } from './expansion.ts'
-import { blocksOf, type EntrySlot } from './slot.ts'
+import type { EntrySlot } from './slot.ts'
 
 /** Space above a row: steps of the 4 px grid. */
 export type Gap = 0 | 2 | 4 | 8 | 12 | 16 | 24
@@ -179,7 +180,7 @@ export function rowsOfEntry(slot: EntrySlot, nested = false): Row[] {
   const entry = slot.entry.peek()
   const kind = rowKindOf(entry)
   if (kind === undefined) return contentRows(slot)
-  if (kind === 'prompt' && blocksOf(entry).length === 0) return []
+  if (kind === 'prompt' && growingBlocks(entry).length === 0) return []
   if (kind === 'thought' && !hasContent(entry)) return []
   const { height, hasText } = ENTRY_ROWS[kind]
   const row = entryRow(slot, kind, height(slot), nested)
@@ -208,7 +209,7 @@ export function markdownRows(slot: EntrySlot, block: number, from = 0): Row[] {
 
 function contentRows(slot: EntrySlot): Row[] {
   const entry = slot.entry.peek()
-  return blocksOf(entry).flatMap((content, block): Row[] => {
+  return growingBlocks(entry).flatMap((content, block): Row[] => {
     if (content.type === 'text' && !content.agentOnly) return markdownRows(slot, block)
     const key = `${slot.id}/${block}`
     return [
@@ -346,7 +347,7 @@ export function missingRow(entryIndex: number, count: number): MissingRow {
 }
 
 function hasContent(entry: Entry): boolean {
-  return blocksOf(entry).some(block => block.type !== 'text' || block.text.trim() !== '')
+  return growingBlocks(entry).some(block => block.type !== 'text' || block.text.trim() !== '')
 }
 
 /** An estimate of the height of a Markdown block in pixels: 20 per line of 70 characters. */

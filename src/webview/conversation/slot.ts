@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import type { ContentBlock } from '../../acp/model.ts'
+import { growingBlocks } from '../../conversation/entries/growing-blocks.ts'
 import type { Entry, EntryId } from '../../conversation/state.ts'
 import { MarkdownDocument } from '../markdown/document.ts'
 
@@ -54,7 +54,7 @@ export class EntrySlot {
   }
 
   appendText(block: number, text: string): void {
-    const content = blocksOf(this.entry.peek())[block]
+    const content = growingBlocks(this.entry.peek())[block]
     if (content?.type !== 'text') return
     content.text += text
     this.documents[block]?.append(text)
@@ -72,8 +72,8 @@ export class EntrySlot {
 
   #readTexts(entry: Entry, before: Entry | undefined): void {
     if (!rendersMarkdown(entry)) return
-    const blocks = blocksOf(entry)
-    const old = before ? blocksOf(before) : []
+    const blocks = growingBlocks(entry)
+    const old = before ? growingBlocks(before) : []
     for (let i = blocks.length; i < this.documents.length; i++) this.documents[i]?.dispose()
     this.documents.length = blocks.length
     for (const [i, block] of blocks.entries()) {
@@ -129,10 +129,4 @@ function withKnownChanges(entry: Entry, before: Entry): Entry {
 /** A user's text is shown as written. */
 function rendersMarkdown(entry: Entry): boolean {
   return entry.kind !== 'message' || entry.role !== 'user'
-}
-
-/** The content blocks that text is appended to. */
-export function blocksOf(entry: Entry): ContentBlock[] {
-  if ('blocks' in entry) return entry.blocks
-  return 'summary' in entry ? entry.summary : []
 }

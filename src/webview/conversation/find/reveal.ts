@@ -2,12 +2,13 @@ import type { ConversationMessages } from '../../../bridge/conversation-messages
 import { countMatches } from '../../../common/find-pattern.ts'
 import { markdownText } from '../../../common/markdown-text.ts'
 import { blockText } from '../../../conversation/block-text.ts'
+import { growingBlocks } from '../../../conversation/entries/growing-blocks.ts'
 import type { HostClient } from '../../host/connection.ts'
 import type { ListController } from '../../list/controller.ts'
 import { lineSourcesIn } from '../../tools/visible-lines.ts'
 import { LOADING_PART } from '../../ui/lazy.tsx'
 import type { Row } from '../row.ts'
-import { blocksOf, type EntrySlot } from '../slot.ts'
+import type { EntrySlot } from '../slot.ts'
 import type { ConversationStore } from '../store.ts'
 import type { CurrentMatch, Highlights } from './highlights.ts'
 import type { FindPosition, FoundEntries } from './results.ts'
@@ -111,7 +112,7 @@ function findRow(
 
 function textOfRow(slot: EntrySlot, row: Extract<Row, { kind: 'markdown' | 'content' }>): string {
   if (row.kind === 'markdown') return markdownText(slot.documents[row.block]?.blocks[row.part]?.source ?? '')
-  const block = blocksOf(slot.entry.peek())[row.block]
+  const block = growingBlocks(slot.entry.peek())[row.block]
   return block ? blockText(block, true) : ''
 }
 

@@ -1,6 +1,7 @@
 import { Component, type ComponentChildren, type FunctionComponent } from 'preact'
 import type { ContentBlock } from '../../../acp/model.ts'
 import { isRewound } from '../../../bridge/conversation.ts'
+import { growingBlocks } from '../../../conversation/entries/growing-blocks.ts'
 import type { Rewind } from '../../../conversation/state.ts'
 import { t } from '../../l10n.ts'
 import { MarkdownBlockView } from '../../markdown/view.tsx'
@@ -22,7 +23,7 @@ import {
   type Row,
   slotOf,
 } from '../row.ts'
-import { blocksOf, type EntrySlot } from '../slot.ts'
+import type { EntrySlot } from '../slot.ts'
 import type { Subagents } from '../subagents.ts'
 
 /**
@@ -129,7 +130,7 @@ function Markdown({ row }: { row: MarkdownRow }) {
 
 /** A block of a message that isn't text. */
 function BesideText({ slot, block }: { slot: EntrySlot; block: number }) {
-  const content: ContentBlock | undefined = blocksOf(slot.entry.value)[block]
+  const content: ContentBlock | undefined = growingBlocks(slot.entry.value)[block]
   return content ? <ContentBlockView block={content} /> : null
 }
 

@@ -49,12 +49,9 @@ import { readCommand } from './wire/update.ts'
 /** maximum number of malformed parts of an agent's messages that are logged */
 const REPORTS = 500
 
-/** The parts of an agent's link that the base class for both versions uses. */
-export type SurfaceLink = Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'> &
-  Partial<Pick<AgentLink, 'hosted' | 'earlier' | 'begin'>>
-
-export interface SurfaceOptions {
-  link: SurfaceLink
+export interface AgentBaseOptions {
+  link: Pick<AgentLink, 'connection' | 'onDidClose' | 'dispose'> &
+    Partial<Pick<AgentLink, 'hosted' | 'earlier' | 'begin'>>
   /** the agent's answer to `initialize` */
   answer: WireInitialize
   client: AgentClient
@@ -72,7 +69,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   readonly authMethods: readonly AuthMethod[]
   readonly onDidClose: Agent['onDidClose']
   readonly hosted: Agent['hosted']
-  protected readonly link: SurfaceLink
+  protected readonly link: AgentBaseOptions['link']
   protected readonly client: AgentClient
   protected readonly log: Logger
   protected readonly report: Report
@@ -89,7 +86,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
 
   /** `offers`: whether the user can use a sign-in method. */
   constructor(
-    { link, answer, client, log, isRemote = false, pathMappings }: SurfaceOptions,
+    { link, answer, client, log, isRemote = false, pathMappings }: AgentBaseOptions,
     capabilities: AgentCapabilities,
     offers: (method: AuthMethod) => boolean = () => true,
   ) {

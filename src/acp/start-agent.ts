@@ -35,12 +35,12 @@ export const startAgent: StartAgent = async (launch, client, given) => {
   const { signal } = options
   if (signal?.aborted) throw failed({ kind: 'cancelled' })
   // The agent may not send requests before the version is negotiated.
-  let surface: ConnectionHandlers = { notification: () => false, request: () => undefined }
+  let handlers: ConnectionHandlers = { notification: () => false, request: () => undefined }
   let link: AgentLink
   try {
     link = await AgentLink.open(launch, options, {
-      notification: (method, params) => surface.notification(method, params),
-      request: (method, params, withdrawn) => surface.request(method, params, withdrawn),
+      notification: (method, params) => handlers.notification(method, params),
+      request: (method, params, withdrawn) => handlers.request(method, params, withdrawn),
     })
   } catch (error) {
     if (error instanceof AgentGoneError) throw error
@@ -51,7 +51,7 @@ export const startAgent: StartAgent = async (launch, client, given) => {
     const agent = await withDeadline(options.initializeTimeoutMs, signal, limited =>
       negotiate(link, client, options, limited),
     )
-    surface = agent
+    handlers = agent
     return agent
   } catch (error) {
     const failure = startFailure(error, launch, link, options)
@@ -102,12 +102,12 @@ function createAgent(
   const { protocolVersion } = answer.data
   if (options.tap) options.tap.version = protocolVersion
   const { isRemote = false, pathMappings } = options.features ?? {}
-  const surface = {
+  const base = {
     ...{ link, answer: answer.data, client, log: options.log, isRemote },
     ...(pathMappings && { pathMappings }),
   }
-  if (protocolVersion === STABLE_VERSION) return new AgentV1(surface)
-  if (protocolVersion === DRAFT_VERSION) return new AgentV2(surface)
+  if (protocolVersion === STABLE_VERSION) return new AgentV1(base)
+  if (protocolVersion === DRAFT_VERSION) return new AgentV2(base)
   throw new VersionError(protocolVersion)
 }
 

@@ -41,13 +41,13 @@ export function memoryAgent(
   const warnings: string[] = []
   const warn = (message: string) => warnings.push(message)
   const log: Logger = { trace() {}, debug() {}, info() {}, warn, error: warn }
-  let surface: ConnectionHandlers | undefined
+  let handlers: ConnectionHandlers | undefined
   const connection = new Connection({
     reader: pipe.reader,
     writer: pipe.writer,
     handlers: {
-      notification: (method, params) => surface?.notification(method, params) ?? false,
-      request: (method, params, signal) => surface?.request(method, params, signal),
+      notification: (method, params) => handlers?.notification(method, params) ?? false,
+      request: (method, params, signal) => handlers?.request(method, params, signal),
     },
     log,
     tap: { current: check.tap },
@@ -70,7 +70,7 @@ export function memoryAgent(
     client: client as AgentClient,
     log,
   })
-  surface = agent
+  handlers = agent
   const updates: MemoryAgent['updates'] = []
   agent.onUpdate(update => updates.push(update))
   return { agent, pipe, updates, warnings, check, exit }

@@ -1,6 +1,6 @@
 import { isRecord } from '../../common/is-record.ts'
 import { type Agent, AgentClosedError } from '../agent.ts'
-import { AgentBase, type SurfaceOptions } from '../agent-base.ts'
+import { AgentBase, type AgentBaseOptions } from '../agent-base.ts'
 import { RpcCode, toAgentError } from '../errors.ts'
 import type {
   AcpMcpServer,
@@ -25,7 +25,7 @@ import { readUpdate, type UpdateSinkV1 } from './update.ts'
 export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   readonly protocolVersion = 1
 
-  constructor(options: SurfaceOptions) {
+  constructor(options: AgentBaseOptions) {
     super(options, readCapabilities(options.answer))
   }
 

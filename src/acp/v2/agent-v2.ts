@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isRecord } from '../../common/is-record.ts'
 import type { Agent } from '../agent.ts'
-import { AgentBase, type SurfaceOptions } from '../agent-base.ts'
+import { AgentBase, type AgentBaseOptions } from '../agent-base.ts'
 import { NotSupportedError, toAgentError } from '../errors.ts'
 import type {
   AcpMcpServer,
@@ -30,7 +30,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
   /** The agent replays with `session/load`, as in an early draft. */
   readonly #loads: boolean
 
-  constructor(options: SurfaceOptions) {
+  constructor(options: AgentBaseOptions) {
     // A type that Parley doesn't know can't be used like the others.
     const known = ({ type }: AuthMethod) => type === 'agent' || type === 'terminal' || type === 'env_var'
     super(options, readCapabilities(options.answer), known)

@@ -145,6 +145,27 @@ const entryCommand = z.enum([
   'parley.undoRestore',
 ])
 
+/** The commands of the page's other buttons and menus. */
+const pageCommand = z.enum([
+  'parley.continueSession',
+  'parley.followAgent',
+  'parley.forkSession',
+  'parley.manageAgents',
+  'parley.managePermissionRules',
+  'parley.newSession',
+  'parley.openHistory',
+  'parley.openSettings',
+  'parley.restartAgent',
+  'parley.setSessionLimit',
+  'parley.showAgentLog',
+  'parley.showMcpServers',
+  'parley.showUsage',
+  'parley.signIn',
+  'parley.signOut',
+  'parley.worktree',
+])
+export type PageCommand = z.infer<typeof pageCommand>
+
 const pixels = z.number().min(0).max(100_000)
 const previewElement: z.ZodType<PreviewElement> = z.object({
   tag: z.enum(PREVIEW_TAGS),
@@ -451,8 +472,8 @@ export const conversationMessages = {
   'conversation/goBack': z.object({ key, entryId: id }),
   /** Continues with another agent. */
   'conversation/continueWith': z.object({ key, agentId: id }),
-  /** Runs one of Parley's commands; the host has a list of allowed ones. */
-  'conversation/command': z.object({ command: z.string().max(256) }),
+  /** Runs one of Parley's commands. */
+  'conversation/command': z.object({ command: pageCommand }),
 } as const
 
 /** The host's messages to a conversation's page. */

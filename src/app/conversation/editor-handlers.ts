@@ -20,9 +20,6 @@ import { CommandId } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { settingOf, type Workbench } from '../workbench.ts'
 
-/** The commands that a webview may run. */
-const COMMANDS = new Set<string>(Object.values(CommandId))
-
 /** Handles opening, copying and running content of a conversation. */
 export function editorHandlers(
   controller: ConversationController,
@@ -103,9 +100,7 @@ export function editorHandlers(
     },
     'conversation/card': ({ cardId, action }) =>
       runCardAction(controller, workbench, environments, cardId, action),
-    'conversation/command': async ({ command }) => {
-      if (COMMANDS.has(command)) await workbench.execute(command)
-    },
+    'conversation/command': ({ command }) => workbench.execute(command),
     'conversation/goBack': ({ key, entryId }) =>
       workbench.execute(CommandId.continueSession, {
         ...({ conversation: key, entry: entryId } satisfies EntryContext),

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { AgentChoice, ConversationHead } from '../../bridge/conversation.ts'
+import type { PageCommand } from '../../bridge/conversation-messages.ts'
 import { t } from '../l10n.ts'
 import { Choice } from '../ui/choice.tsx'
 import { AgentIcon, Icon } from '../ui/icon.tsx'
@@ -200,7 +201,7 @@ export function EmptySession({ head }: { head: ConversationHead }) {
 }
 
 interface CommandLinkProps {
-  command: string
+  command: PageCommand
   icon: string
   text: string
 }

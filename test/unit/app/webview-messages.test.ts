@@ -44,7 +44,10 @@ describe('a message from a webview', () => {
     assert.equal(fits('conversation/openText', { text: 'x' }), false)
     assert.equal(fits('conversation/entries', { key: 'k', from: 5, to: 4 }), false)
     assert.equal(fits('conversation/entries', { key: 'k', from: 0, to: 2001 }), false)
-    assert.equal(fits('conversation/command', { command: 'x'.repeat(257) }), false)
+    assert.equal(fits('conversation/command', { command: 'parley.openHistory' }), true)
+    // no command, and one that the page has no button for
+    for (const command of ['parley.fly', 'parley.revertAllChanges'])
+      assert.equal(fits('conversation/command', { command }), false)
     assert.equal(fits('history/act', { action: 'format', agentId: 'a', sessionId: 's' }), false)
     assert.equal(fits('history/act', { action: 'load', agentId: 'a', sessionId: 's' }), true)
     assert.equal(fits('manageAgents/act', { action: 'install', key: 'registry/other' }), true)

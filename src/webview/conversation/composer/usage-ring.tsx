@@ -1,6 +1,7 @@
 import { Fragment, type RefObject } from 'preact'
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { Usage, UsageLimit } from '../../../acp/model.ts'
+import type { PageCommand } from '../../../bridge/conversation-messages.ts'
 import { formatCost } from '../../../common/format-cost.ts'
 import { limitText } from '../../../conversation/limit-text.ts'
 import {
@@ -150,7 +151,7 @@ interface UsageDetailsProps {
 function UsageDetails({ anchor, usage, level, cost, limits, own, onClose }: UsageDetailsProps) {
   const { host } = useApp()
   const share = shareOf(usage)
-  const run = (command: string) => {
+  const run = (command: PageCommand) => {
     onClose()
     host.send('conversation/command', { command })
   }

@@ -1,5 +1,6 @@
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { ConversationHead } from '../../../bridge/conversation.ts'
+import type { PageCommand } from '../../../bridge/conversation-messages.ts'
 import { AGENT_ICON } from '../../../common/agent-icon.ts'
 import { t } from '../../l10n.ts'
 import { AgentIcon, Icon } from '../../ui/icon.tsx'
@@ -18,6 +19,7 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   const button = useRef<HTMLButtonElement>(null)
   const [open, setOpen] = useState(false)
   const close = useCallback(() => setOpen(false), [])
+  const choices = open ? toChoices(head, agent, work.following.value, store.total.value > 0) : []
   return (
     <>
       <button
@@ -37,13 +39,16 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
         <Menu
           anchor={button}
           label={t('Switch Agent')}
-          choices={toChoices(head, agent, work.following.value, store.total.value > 0)}
+          choices={choices}
           onChoose={value => {
             if (value.startsWith(AGENT))
               host.send('conversation/start', { agentId: value.slice(AGENT.length) })
             else if (value.startsWith(NEXT))
               host.send('conversation/continueWith', { agentId: value.slice(NEXT.length) })
-            else host.send('conversation/command', { command: value })
+            else {
+              const command = choices.find(choice => choice.value === value)?.command
+              if (command) host.send('conversation/command', { command })
+            }
           }}
           onClose={close}
         />
@@ -52,29 +57,29 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   )
 }
 
-/** The prefixes of choices that start a session or continue this one with an agent; the rest is its id. All other choices are commands. */
+/** The prefixes of choices that start a session or continue this one with an agent; the rest is its id. */
 const AGENT = 'agent:'
 const NEXT = 'next:'
+
+/** `command`: what all other choices run. */
+type SwitcherChoice = MenuChoice & { command?: PageCommand }
 
 function toChoices(
   { agents, account, canFork, sessionId }: ConversationHead,
   { agentId, name }: NonNullable<ConversationHead['agent']>,
   isFollowing: boolean,
   hasEntries: boolean,
-): MenuChoice[] {
+): SwitcherChoice[] {
   const start = agents.map(agent => ({
     value: `${AGENT}${agent.agentId}`,
     name: agent.name,
     icon: agent.icon ?? AGENT_ICON,
     group: t('New session with'),
   }))
-  const command = (value: string, icon: string, label: string, group: string) => ({
-    value,
-    name: label,
-    icon,
-    group,
+  const run = (command: PageCommand, icon: string, label: string, group: string) => ({
+    ...{ value: command, command, name: label, icon, group },
   })
-  const follow = command(
+  const follow = run(
     'parley.followAgent',
     isFollowing ? 'eye' : 'eye-closed',
     isFollowing ? t('Stop Following Agent in Editor') : t('Follow Agent in Editor'),
@@ -93,14 +98,14 @@ function toChoices(
   return [
     ...start,
     ...(canFork || canContinue
-      ? [command('parley.continueSession', 'repo-forked', t('Fork or Continue Session…'), name)]
+      ? [run('parley.continueSession', 'repo-forked', t('Fork or Continue Session…'), name)]
       : []),
     ...(sessionId === undefined ? [] : [follow]),
-    command('parley.restartAgent', 'debug-restart', t('Restart Agent'), name),
-    command('parley.showAgentLog', 'output', t('Show Agent Log'), name),
-    ...(change === 'parley.signOut' ? [command(change, 'sign-out', t('Sign Out…'), name)] : []),
-    ...(change === 'parley.signIn' ? [command(change, 'sign-in', t('Sign In…'), name)] : []),
+    run('parley.restartAgent', 'debug-restart', t('Restart Agent'), name),
+    run('parley.showAgentLog', 'output', t('Show Agent Log'), name),
+    ...(change === 'parley.signOut' ? [run(change, 'sign-out', t('Sign Out…'), name)] : []),
+    ...(change === 'parley.signIn' ? [run(change, 'sign-in', t('Sign In…'), name)] : []),
     ...next,
-    command('parley.manageAgents', 'extensions', t('Manage Agents'), t('All agents')),
+    run('parley.manageAgents', 'extensions', t('Manage Agents'), t('All agents')),
   ]
 }

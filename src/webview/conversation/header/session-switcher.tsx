@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { ConversationHead } from '../../../bridge/conversation.ts'
+import type { PageCommand } from '../../../bridge/conversation-messages.ts'
 import type { HistoryRow } from '../../../bridge/history.ts'
 import { t } from '../../l10n.ts'
 import { lazyWithStyles } from '../../ui/lazy.tsx'
@@ -27,18 +28,22 @@ export function SessionSwitcher({ anchor, onRename, onClose }: SessionSwitcherPr
   if (!head) return null
   const sessions = inOrder(head.sessions ?? [], order.current)
   order.current = sessions.map(choiceValue)
+  const choices = head.sessions ? toChoices(head, sessions) : NONE
   return (
     <Menu
       anchor={anchor}
       label={t('Switch Session')}
       class="switcher"
-      choices={head.sessions ? toChoices(head, sessions) : NONE}
+      choices={choices}
       current={currentOf(head)}
       onChoose={value => {
         const row = sessions.find(row => choiceValue(row) === value)
         if (row) host.send('conversation/openSession', { agentId: row.agentId, sessionId: row.sessionId })
         else if (value === RENAME) onRename()
-        else host.send('conversation/command', { command: value })
+        else {
+          const command = choices.find(choice => choice.value === value)?.command
+          if (command) host.send('conversation/command', { command })
+        }
       }}
       onClose={onClose}
     />
@@ -46,9 +51,12 @@ export function SessionSwitcher({ anchor, onRename, onClose }: SessionSwitcherPr
 }
 
 const RENAME = 'rename'
-const NONE: readonly MenuChoice[] = []
+const NONE: readonly SessionChoice[] = []
 
-function toChoices(head: ConversationHead, sessions: readonly HistoryRow[]): MenuChoice[] {
+/** `command`: what the choice runs, if it's neither a session nor the renaming. */
+type SessionChoice = MenuChoice & { command?: PageCommand }
+
+function toChoices(head: ConversationHead, sessions: readonly HistoryRow[]): SessionChoice[] {
   const folder = hasFolders(sessions)
   const rows = sessions.map(row => ({
     value: choiceValue(row),
@@ -56,14 +64,16 @@ function toChoices(head: ConversationHead, sessions: readonly HistoryRow[]): Men
     group: t('Sessions'),
     content: <SessionRow row={row} icon={iconOf(head, row.agentId)} folder={folder} />,
   }))
-  const command = (value: string, icon: string, name: string, group: string) => ({ value, icon, name, group })
+  const run = (command: PageCommand, icon: string, name: string, group: string) => ({
+    ...{ value: command, command, icon, name, group },
+  })
   return [
     ...rows,
-    command('parley.openHistory', 'history', t('Show All'), t('Sessions')),
-    command('parley.newSession', 'add', t('New Session'), t('Sessions')),
+    run('parley.openHistory', 'history', t('Show All'), t('Sessions')),
+    run('parley.newSession', 'add', t('New Session'), t('Sessions')),
     ...(head.sessionId === undefined
       ? []
-      : [command(RENAME, 'edit', t('Rename Session… (F2)'), t('This session'))]),
+      : [{ value: RENAME, icon: 'edit', name: t('Rename Session… (F2)'), group: t('This session') }]),
   ]
 }
 

@@ -23,6 +23,7 @@ const forbidden: Array<[file: string, imported: string]> = [
   ['src/agents/presets.ts', '../sessions/session.ts'],
   ['src/agents/presets.ts', '../acp/v1/agent-v1.ts'],
   ['src/agents/presets.ts', 'vscode'],
+  ['src/agents/presets.ts', '../acp/transport/process.ts'],
   ['src/agents/presets.ts', '../mcp/servers.ts'],
   ['src/mcp/servers.ts', '../app/ids.ts'],
   ['src/mcp/servers.ts', 'vscode'],

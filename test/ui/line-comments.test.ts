@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { waitFor } from '../host/wait-for.ts'
+import { beginComment, commentInput, hasFocus } from './support/comment-input.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { openFile, selectLines } from './support/editor.ts'
 import { fixtureAgent, receivedParams } from './support/fixture-agent.ts'
@@ -23,10 +24,7 @@ describe('a comment on lines', () => {
     const { page } = workbench
     await openFile(workbench, 'planets.js')
     await selectLines(workbench, 2)
-    await page.keyboard.press("Control+'")
-    await page.keyboard.press('c')
-    const box = page.locator('.review-widget .comment-form .monaco-editor').first()
-    await waitFor('the comment’s input', () => box.evaluate(form => form.contains(document.activeElement)))
+    await beginComment(workbench)
     await page.keyboard.type('Sort these.')
     await page.keyboard.press('Control+Enter')
     await chip('Sort these.').waitFor()
@@ -36,7 +34,7 @@ describe('a comment on lines', () => {
     await thread.locator('.review-comment').hover()
     await thread.getByRole('button', { name: 'Edit Comment' }).click()
     const edited = thread.locator('.edit-textarea .monaco-editor')
-    await waitFor('the edited comment', () => edited.evaluate(form => form.contains(document.activeElement)))
+    await waitFor('the edited comment', () => hasFocus(edited))
     await page.keyboard.press('Control+a')
     await page.keyboard.type('Sort by mass.')
     await thread.getByRole('button', { name: 'Save' }).click()
@@ -69,14 +67,11 @@ describe('a comment on lines', () => {
     const side = page.locator('.part.editor .modified')
     const line = side.locator('.view-line', { hasText: 'Io' }).first()
     await line.waitFor()
-    const box = page.locator('.review-widget .comment-form .monaco-editor').first()
     await waitFor('the comment’s input', async () => {
       await line.hover()
       const add = side.locator('.comment-range-glyph, .comment-diff-added').first()
       await add.click({ timeout: 3000 }).catch(() => {})
-      return box
-        .evaluate(form => form.contains(document.activeElement), undefined, { timeout: 3000 })
-        .catch(() => false)
+      return hasFocus(commentInput(workbench))
     })
     await page.keyboard.type('And Europa.')
     await page.keyboard.press('Control+Enter')

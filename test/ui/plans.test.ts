@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { waitFor } from '../host/wait-for.ts'
+import { beginComment } from './support/comment-input.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { agentLog, fixtureAgent, receivedParams } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
@@ -50,10 +51,7 @@ describe('the document of a plan', () => {
     assert.equal(await actions.getByRole('button', { name: /Cleared Context/ }).count(), 0)
 
     await editor.locator('.view-line', { hasText: 'Rewrite it' }).click()
-    await page.keyboard.press("Control+'")
-    await page.keyboard.press('c')
-    const box = page.locator('.review-widget .comment-form .monaco-editor').first()
-    await waitFor('the comment’s input', () => box.evaluate(form => form.contains(document.activeElement)))
+    await beginComment(workbench)
     await page.keyboard.type('Only its lexer.')
     await page.keyboard.press('Control+Enter')
     await conversation.frame.getByRole('list', { name: 'Attached' }).getByRole('listitem').first().waitFor()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { waitFor } from '../host/wait-for.ts'
+import { succeeds, waitFor } from '../host/wait-for.ts'
 import { fixtureAgent } from './support/fixture-agent.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
@@ -39,7 +39,11 @@ describe('the Settings editor', () => {
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('parley default agent')
 
-    await editor.getByRole('link', { name: 'Select an agent' }).click()
+    // the rows are drawn again while the search goes on, and a click on one that goes away is lost
+    await waitFor('the list of agents', async () => {
+      await editor.getByRole('link', { name: 'Select an agent' }).click()
+      return succeeds(workbench.palette.waitFor({ timeout: 10_000 }))
+    })
     await workbench.pick('Bob')
     await workbench.pick('Workspace Settings')
     await waitFor('the setting of the workspace', () =>

@@ -29,6 +29,8 @@ describe('the walkthrough', () => {
 
     const shown = page.locator('.gettingStartedContainer')
     const open = async () => {
+      // opened again, it would be drawn again, and a click in the meantime would be lost
+      if (await shown.isVisible()) return
       await workbench.runAndPick('Welcome: Open Walkthrough...', 'Get Started with Parley')
       await shown.getByText('From the first agent to its first reviewed change.').first().waitFor()
     }

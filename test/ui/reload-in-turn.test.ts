@@ -5,6 +5,7 @@ import { endAgentHosts } from '../support/agent-hosts-of.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { agentLog, fixtureAgent, openGate, receivedParams } from './support/fixture-agent.ts'
 import { storedDrafts } from './support/stored.ts'
+import { waitForStoredContainer } from './support/stored-layout.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 
 describe('a reload of the window in the middle of a turn', () => {
@@ -70,6 +71,7 @@ describe('a reload of the window in the middle of a turn', () => {
     await page.send('[[say One]] [[gate]] [[permission notes.txt]] [[say Two.]]')
     await page.text(/^One/).waitFor()
     await workbench.openViewContainer('Search (Ctrl+Shift+F)')
+    await waitForStoredContainer(workbench.page, 'workbench.view.search')
     await workbench.reload()
     openGate(vscode.server.root, 'Fixture')
     const asked = workbench.notification(/Fixture asks:/)

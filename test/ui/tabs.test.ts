@@ -8,7 +8,7 @@ import { fixtureAgent, openGate, receivedParams } from './support/fixture-agent.
 import { HistoryPage } from './support/history-page.ts'
 import { layoutProblems } from './support/layout.ts'
 import { beginInTab, pageOfSession } from './support/session-tabs.ts'
-import { waitForStoredTabs } from './support/stored-tabs.ts'
+import { waitForStoredTabs } from './support/stored-layout.ts'
 import { waitForTabIndicator } from './support/tab-indicator.ts'
 import { VsCodeSuite } from './support/vscode-suite.ts'
 

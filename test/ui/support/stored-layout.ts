@@ -6,14 +6,23 @@ import { waitFor } from '../../host/wait-for.ts'
  * its database a moment after they changed.
  */
 export async function waitForStoredTabs(page: Page, ...texts: string[]): Promise<void> {
-  await waitFor(`stored tabs with ${texts.join(', ')}`, async () => {
-    const stored = await page.evaluate<string>(read)
+  await waitForStored(page, 'memento/workbench.parts.editor', texts)
+}
+
+/** Resolves when a reload restores the view container with this id in the side bar. */
+export async function waitForStoredContainer(page: Page, id: string): Promise<void> {
+  await waitForStored(page, 'workbench.sidebar.activeviewletid', [id])
+}
+
+async function waitForStored(page: Page, key: string, texts: readonly string[]): Promise<void> {
+  await waitFor(`${key} stored with ${texts.join(', ')}`, async () => {
+    const stored = await page.evaluate<string>(read(key))
     return texts.every(text => stored.includes(text))
   })
 }
 
 /** Runs in the page. */
-const read = `(async () => {
+const read = (key: string) => `(async () => {
   const ask = request => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)
     request.onerror = () => reject(request.error)
@@ -24,7 +33,7 @@ const read = `(async () => {
     const database = await ask(indexedDB.open(name))
     try {
       const store = database.transaction('ItemTable').objectStore('ItemTable')
-      found.push(await ask(store.get('memento/workbench.parts.editor')))
+      found.push(await ask(store.get('${key}')))
     } finally {
       database.close()
     }

@@ -69,7 +69,7 @@ describe('the first minute', () => {
     await offer.getByText(/Runs: npm install --ignore-scripts @google\/gemini-cli@0\.61\.0/).waitFor()
     await click(offer.getByRole('button', { name: /^Run Install/ }))
     await offer.getByRole('progressbar', { name: 'Installing Gemini CLI' }).waitFor()
-    await conversation.composer.getByText(/^Ask Gemini CLI…/).waitFor()
+    await conversation.composer.getByText(/^Ask Gemini CLI…/).waitFor(patient)
     await conversation.waitForFocus(conversation.composer)
     await workbench.page.keyboard.type('please [[hello /there]]')
     await workbench.page.keyboard.press('Enter')

@@ -244,6 +244,9 @@ describe("reviewing agents' changes in the editor", () => {
       await counted('9 of 10 decided')
       const last = () => readFileSync(paths[2]!, 'utf8')
       await waitFor('the last change restored', () => last().includes('Hermes2'))
+      const line = entry(names[2]!).locator('.editor.modified .view-line', { hasText: 'Hermes2' })
+      // once the editor has loaded the file, the review goes to the change, and takes the focus
+      await line.waitFor()
 
       // keys of the input are not the review's
       await conversation.composer.click()
@@ -262,9 +265,6 @@ describe("reviewing agents' changes in the editor", () => {
       await workbench.runCommand('View: Close Editor')
 
       // the keys are the text's from the first typed character to the next save
-      const line = entry(names[2]!).locator('.editor.modified .view-line', {
-        hasText: 'Hermes2',
-      })
       await line.click()
       await keyboard.press('End')
       await keyboard.type('!')

@@ -147,7 +147,7 @@ export abstract class VsCodeWindow {
     })
   }
 
-  /** A notification that contains a text. */
+  /** A notification that contains a text. VS Code hides it after ten seconds, but not while the pointer is on it. */
   notification(text: string | RegExp): Locator {
     return this.page.locator('.notification-toast', { hasText: text }).first()
   }

@@ -75,7 +75,7 @@ describe('a reload of the window in the middle of a turn', () => {
     await workbench.reload()
     openGate(vscode.server.root, 'Fixture')
     const asked = workbench.notification(/Fixture asks:/)
-    await asked.waitFor()
+    await asked.hover()
     const status = workbench.page.locator('.statusbar')
     await status.getByRole('button', { name: 'Fixture: needs your answer' }).waitFor()
     assert.deepEqual(await asked.getByRole('link').allInnerTexts(), ['Show Diff', 'Allow once', 'Reject'])

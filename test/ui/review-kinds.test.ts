@@ -113,11 +113,10 @@ describe('a review of files of every kind', () => {
     await counted(`7 of ${FILES} decided`)
     // each has a key, and the next one is in sight
     for (let decided = 8; decided <= FILES; decided++) await keep(decided)
+    const told = workbench.notification(`All changes reviewed: ${FILES} kept, 0 reverted.`)
+    await told.hover()
     await review.waitFor()
     await workbench.screenshot('review-done')
-    const told = workbench.page.locator('.notification-toast', {
-      hasText: `All changes reviewed: ${FILES} kept, 0 reverted.`,
-    })
     await told.getByRole('button', { name: 'Undo Last' }).click()
     await counted(`${FILES - 1} of ${FILES} decided`)
     await press('k')

@@ -98,7 +98,8 @@ describe('several sessions', () => {
 
     await choose(page.locator('.part.editor .title .editor-actions'), 'New Session in Editor Tab')
     const second = await pageOf('New session', '[data-phase="ready"]')
-    await second.send('[[title Next]] [[say Here I am.]]')
+    // its row moves when the turn ends
+    await second.runTurn('[[title Next]] [[say Here I am.]]')
     const next = sessions.getByRole('button', { name: /^Next\b/ })
     await next.waitFor()
     await workbench.screenshot('in-editor-tabs')

@@ -3,12 +3,13 @@
 //   --only LANE   only the steps whose names start with this, such as unit, page, UI, integration, agents, or lint,
 //                 and what they need; may be repeated
 //   --record      records how long each file takes, by which the steps are divided
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { exitOnSignals } from '../host/at-exit.ts'
 import { outDirectory } from '../host/paths.ts'
+import { cpuSeconds } from '../host/processes.ts'
 import { recordDurations } from './durations.ts'
 import { Report } from './report.ts'
 import { runStep } from './run-step.ts'
@@ -25,6 +26,8 @@ const { values: options } = parseArgs({
 })
 const start = performance.now()
 const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(1)} s`
+const withCpu = (used: number | undefined) =>
+  used === undefined ? '' : `, with ${used.toFixed(0)} CPU seconds`
 const logs = join(outDirectory, 'logs')
 const report = new Report(console.log)
 
@@ -47,7 +50,8 @@ if (options.tier === 'all') console.log(`The seed of the property tests: PARLEY_
 const steps = options.only ? onlySteps(tier, options.only) : tier
 await schedule(steps, fits, run, (step, because) => report.drop(step, because))
 if (options.record) recordDurations(events)
-console.log(`all in ${seconds(start)}${cpuTime()}`)
+const used = cpuSeconds()
+console.log(`all in ${seconds(start)}${withCpu(used && used.own + used.ended)}`)
 if (!report.end()) process.exitCode = 1
 
 async function run(step: Step): Promise<boolean> {
@@ -55,13 +59,5 @@ async function run(step: Step): Promise<boolean> {
   const log = join(logs, `${step.name.replace(/[^\w.]+/g, '-')}.log`)
   const outcome = await runStep(step, { log, onEvent: event => report.event(step, log, event) })
   events.push(...outcome.events)
-  return report.add(step, log, outcome, seconds(since))
-}
-
-/** What this process and the ended ones below it used of the processors, as Linux counts it in hundredths of a second. */
-function cpuTime(): string {
-  if (process.platform !== 'linux') return ''
-  // user and system time, of the process and of those that it waited for
-  const times = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ').slice(11, 15)
-  return `, with ${(times.reduce((sum, time) => sum + Number(time), 0) / 100).toFixed(0)} CPU seconds`
+  return report.add(step, log, outcome, `${seconds(since)}${withCpu(outcome.cpuSeconds)}`)
 }

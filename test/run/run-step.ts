@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { projectDirectory } from '../host/paths.ts'
-import { ProcessGroup } from '../host/processes.ts'
+import { cpuSeconds, ProcessGroup } from '../host/processes.ts'
 import type { Step } from './steps.ts'
 import { formatTally, parseTally, type Tally } from './tally.ts'
 import { eventsVariable, type TestEvent, TestEvents } from './test-events.ts'
@@ -11,6 +11,8 @@ export interface Outcome {
   output: string
   /** What happened to each test, if a log was asked for. */
   events: TestEvent[]
+  /** What its processes used of the processors, as far as it's known. */
+  cpuSeconds?: number
 }
 
 export interface StepOptions {
@@ -44,7 +46,8 @@ export async function runStep(step: Step, options: StepOptions = {}): Promise<Ou
   const judged = judge(step, outcome)
   const added = judged.output.slice(outcome.output.length)
   if (log !== undefined) appendFileSync(log, typeof step.run === 'function' ? judged.output : added)
-  return { events: outcome.events, ...judged }
+  const { events, cpuSeconds: used } = outcome
+  return { events, ...(used !== undefined && { cpuSeconds: used }), ...judged }
 }
 
 function judge(step: Step, { output, ok }: Ended): { output: string; tally: Tally } {
@@ -72,7 +75,11 @@ interface Ended {
   output: string
   ok: boolean
   events: TestEvent[]
+  cpuSeconds?: number
 }
+
+/** What the processes below this one used of the processors that had ended when a step ended last. */
+let countedCpuSeconds = 0
 
 async function runWork(work: () => Promise<unknown>): Promise<Ended> {
   try {
@@ -117,6 +124,14 @@ async function runProgram(
     if (log !== undefined) appendFileSync(log, reason)
     void group.end()
   }, limit)
+  let used: number | undefined
+  group.child.on('exit', () => {
+    const ended = cpuSeconds()?.ended
+    if (ended === undefined) return
+    // without the steps that ended before
+    used = ended - countedCpuSeconds
+    countedCpuSeconds = ended
+  })
   const code = await new Promise<number | null>(resolve => {
     group.child.on('close', resolve)
     group.child.on('error', () => resolve(null))
@@ -126,5 +141,5 @@ async function runProgram(
   // Processes that a step left running would affect other steps.
   await group.end()
   takeEvents()
-  return { output: group.output, ok: code === 0, events }
+  return { output: group.output, ok: code === 0, events, ...(used !== undefined && { cpuSeconds: used }) }
 }

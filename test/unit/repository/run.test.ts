@@ -108,6 +108,19 @@ describe('the run of all tests', () => {
     }
   })
 
+  it('tells what each step used of the processors, together with the programs that it ran', async function () {
+    if (process.platform !== 'linux') this.skip()
+    const spin = 'const start = process.cpuUsage(); while (process.cpuUsage(start).user < 500_000);'
+    const program = `require('node:child_process').spawnSync(process.execPath, ['-e', ${JSON.stringify(spin)}])`
+    const use = async (script: string) =>
+      (await runStep({ ...suite(['-e', script]), kind: 'check' })).cpuSeconds!
+    // what other tests of this process ran before
+    await use('')
+    const [busy, idle] = [await use(program), await use('')]
+    assert.ok(busy >= 0.5, `${busy} s`)
+    assert.ok(idle < busy, `${idle} s, ${busy} s`)
+  })
+
   it('takes only the last line of totals for the result', () => {
     assert.deepEqual(parseTally('9 passed, 0 failed\n2 passed, 1 failed, 3 skipped\nend\n'), {
       passed: 2,

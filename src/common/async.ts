@@ -34,16 +34,33 @@ export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
+/** A timer that is later than this was held up with everything else in the process. Milliseconds. */
+const HELD_UP_MS = 50
+
+/**
+ * Calls `end` after `ms` milliseconds, unless the returned function is called before. If the process was stopped or busy then, what it
+ * waits for may have come but wasn't read, since timers are first: it gets as much time again as it missed, once, up to `ms`.
+ */
+function afterWaiting(ms: number, end: () => void): () => void {
+  const due = performance.now() + ms
+  let timer = setTimeout(() => {
+    const missed = performance.now() - due
+    if (missed < HELD_UP_MS) end()
+    else timer = setTimeout(end, Math.min(missed, ms))
+  }, ms)
+  return () => clearTimeout(timer)
+}
+
 /** Settles as `promise` does, or resolves with `undefined` after `ms` milliseconds. The work isn't stopped. */
 export async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let stop = () => {}
   const late = new Promise<undefined>(resolve => {
-    timer = setTimeout(() => resolve(undefined), ms)
+    stop = afterWaiting(ms, () => resolve(undefined))
   })
   try {
     return await Promise.race([promise, late])
   } finally {
-    clearTimeout(timer)
+    stop()
   }
 }
 
@@ -73,11 +90,11 @@ export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(new DOMException('It took too long.', 'TimeoutError')), ms)
+  const stop = afterWaiting(ms, () => deadline.abort(new DOMException('It took too long.', 'TimeoutError')))
   try {
     return await work(signal ? AbortSignal.any([signal, deadline.signal]) : deadline.signal)
   } finally {
-    clearTimeout(timer)
+    stop()
   }
 }
 

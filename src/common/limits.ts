@@ -166,8 +166,8 @@ export const TYPED_PATH_MS = 1000
 export const CALLED_FILE_MS = 10_000
 /** How long a new session waits for a summary of the turns that it doesn't get. */
 export const SUMMARY_MS = 120_000
-/** How long a search for symbols waits for a language. */
-export const SYMBOLS_MS = 3000
+/** How long a search for symbols waits for a language, which may have to start. Other results are shown meanwhile. */
+export const SYMBOLS_MS = 60_000
 /** After this time, an agent that hasn't ended a canceled turn is reported as not responding to Stop. */
 export const CANCEL_GRACE_MS = 10_000
 /** How long an agent may take to stop the turn before another window takes over the session. */

@@ -11,6 +11,9 @@ interface RunOptions {
   signal?: AbortSignal
 }
 
+/** How much later than its task the end of a process, with the exit code, may be reported: more on a busy machine. Milliseconds. */
+const EXIT_CODE_MS = 2000
+
 /** Runs a task and tells how it ended. */
 export async function runToEnd(
   task: vscode.Task,
@@ -30,7 +33,7 @@ export async function runToEnd(
       own.add(
         vscode.tasks.onDidEndTask(({ execution }) => {
           // the end of its process, which has the exit code, may be reported right after this
-          if (isOwn(execution)) setTimeout(() => resolve({ ended: true }), 200)
+          if (isOwn(execution)) setTimeout(() => resolve({ ended: true }), EXIT_CODE_MS)
         }),
       )
       if (waitMs !== undefined) {

@@ -49,7 +49,7 @@ describe('an account of a real agent', () => {
     assert.ok('ok' in resolution, JSON.stringify(resolution))
     const started = await startAgent(resolution.ok, {} as AgentClient, {
       clientInfo: { name: 'test', title: 'Test', version: '1' },
-      initializeTimeoutMs: 60_000,
+      initializeTimeoutMs: 180_000,
       maxFrameBytes: 2 ** 24,
       log: silentLogger,
     })

@@ -48,7 +48,7 @@ export async function conformanceOf(name: AgentName, installed?: string): Promis
       launch: { command, args, env: { ...env, ...definition.env }, cwd },
       connect: {
         clientInfo: { name: 'parley-check', title: 'Parley check', version: '1' },
-        initializeTimeoutMs: 60_000,
+        initializeTimeoutMs: 180_000,
         maxFrameBytes: 64 * 1024 * 1024,
         log: silentLogger,
       },

@@ -64,7 +64,7 @@ describe("VS Code's network settings", () => {
       }
       const starting = startAgent({ command: url, args: [], env: {}, cwd: '/', remote }, {} as AgentClient, {
         clientInfo: { name: 'parley-test', title: 'Test', version: '0' },
-        initializeTimeoutMs: 20_000,
+        initializeTimeoutMs: 180_000,
         maxFrameBytes: 1 << 20,
         log: silentLogger,
         startRemote,

@@ -43,7 +43,7 @@ export async function replayTranscript(file: string): Promise<Replayed> {
     replay.client,
     {
       clientInfo: { name: 'parley-tests', title: 'Parley tests', version: '0.0.0' },
-      initializeTimeoutMs: 20_000,
+      initializeTimeoutMs: 180_000,
       maxFrameBytes: 64 * 1024 * 1024,
       log: silentLogger,
       tap,

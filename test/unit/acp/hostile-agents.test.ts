@@ -25,7 +25,7 @@ lines.on('line', line => {
 
 const options: ConnectOptions = {
   clientInfo: { name: 'parley-test', title: 'Test', version: '0.0.0' },
-  initializeTimeoutMs: 30_000,
+  initializeTimeoutMs: 180_000,
   maxFrameBytes: 1 << 20,
   log: silentLogger,
 }

@@ -43,7 +43,7 @@ describe('a secret that Parley holds', () => {
     const hear = (text: string) => void said.push(text)
     const options: ConnectOptions = {
       clientInfo: { name: 'parley-test', title: 'Test', version: '0.0.0' },
-      initializeTimeoutMs: 30_000,
+      initializeTimeoutMs: 180_000,
       maxFrameBytes: 1 << 20,
       log: { ...silentLogger, info: hear, warn: hear, debug: hear, error: hear },
       onStderr: hear,

@@ -51,7 +51,7 @@ describe('an agent started through a shim', () => {
       {} as AgentClient,
       {
         clientInfo: { name: 'parley-test', title: 'Test', version: '0.0.0' },
-        initializeTimeoutMs: 30_000,
+        initializeTimeoutMs: 180_000,
         maxFrameBytes: 1 << 20,
         log: silentLogger,
       },

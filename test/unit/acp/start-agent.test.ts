@@ -67,7 +67,7 @@ function startAgentTests(startProcess?: StartProcess): void {
 
   const options = (more: Partial<ConnectOptions> = {}): ConnectOptions => ({
     clientInfo: { name: 'parley-test', title: 'Test', version: '0.0.0' },
-    initializeTimeoutMs: 20_000,
+    initializeTimeoutMs: 180_000,
     maxFrameBytes: 1 << 20,
     log: silentLogger,
     startProcess,

@@ -49,7 +49,7 @@ describe('Check Agent…', () => {
       nameOf: () => 'Fixture',
       connectOptions: () => () => ({
         clientInfo: { name: 'test', title: 'Test', version: '1' },
-        initializeTimeoutMs: 60_000,
+        initializeTimeoutMs: 180_000,
         maxFrameBytes: 1024 * 1024,
         log: silentLogger,
       }),

@@ -86,11 +86,24 @@ describe('withSlowNotice', () => {
   })
 })
 
+/** Nothing of this process happens for so long. */
+function stopProcess(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
 describe('withTimeout', () => {
   it('resolves like the promise, or with undefined after the timeout', async () => {
     assert.equal(await withTimeout(Promise.resolve(1), 60_000), 1)
     assert.equal(await withTimeout(new Promise(() => {}), 1), undefined)
     await assert.rejects(withTimeout(Promise.reject(new Error('no')), 60_000), /no/)
+  })
+
+  it('has what came while the process was stopped', async () => {
+    // read after timers
+    const came = new Promise<string>(resolve => setImmediate(resolve, 'came'))
+    const found = withTimeout(came, 500)
+    stopProcess(800)
+    assert.equal(await found, 'came')
   })
 })
 

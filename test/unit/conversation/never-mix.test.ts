@@ -75,7 +75,7 @@ describe('two sessions and two agents at once', () => {
       client,
       {
         clientInfo: { name: 'parley-tests', title: 'Parley tests', version: '0.0.0' },
-        initializeTimeoutMs: 20_000,
+        initializeTimeoutMs: 180_000,
         maxFrameBytes: 1 << 20,
         log: silentLogger,
         tap: { current: check.tap },

@@ -34,7 +34,7 @@ describe('the messages sent to the fixture agent, checked against the official s
       client,
       {
         clientInfo: { name: 'parley-tests', title: 'Parley tests', version: '0.0.0' },
-        initializeTimeoutMs: 20_000,
+        initializeTimeoutMs: 180_000,
         maxFrameBytes: 1 << 20,
         log: silentLogger,
       },

@@ -19,7 +19,7 @@ import { SecretRegistry } from '../../../../src/common/secrets.ts'
 
 const CONNECT = {
   clientInfo: { name: 'test', title: 'Test', version: '1' },
-  initializeTimeoutMs: 60_000,
+  initializeTimeoutMs: 180_000,
   maxFrameBytes: 1024 * 1024,
   log: silentLogger,
 }

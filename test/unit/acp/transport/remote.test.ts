@@ -108,7 +108,7 @@ describe('an agent on a server', () => {
     const launch = { command: url, args: [], env: {}, cwd: process.cwd(), remote: address }
     const started = await startAgent(launch, client, {
       clientInfo: { name: 'parley-test', title: 'Test', version: '0' },
-      initializeTimeoutMs: 5000,
+      initializeTimeoutMs: 180_000,
       maxFrameBytes: MAX_BYTES,
       log: silentLogger,
       startRemote,

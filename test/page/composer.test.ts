@@ -470,7 +470,7 @@ describe('the composer', () => {
       await waitFor('the new commit', async () => {
         await press('Control+a')
         await type('history @Survey')
-        return row.waitFor({ timeout: 2000 }).then(
+        return row.waitFor({ timeout: 10_000 }).then(
           () => true,
           () => false,
         )
@@ -537,7 +537,7 @@ describe('the composer', () => {
       return rows()
         .filter({ hasText: 'zyxwv.txt' })
         .first()
-        .waitFor({ timeout: 2000 })
+        .waitFor({ timeout: 10_000 })
         .then(
           () => true,
           () => false,

@@ -261,7 +261,7 @@ posix('Git in a repository that wants to run programs', () => {
     git(top, 'config', 'protocol.ext.allow', 'always')
     rmSync(log, { force: true })
     await runGit(top, ['cat-file', 'blob', '0123456789012345678901234567890123456789'], {
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
       most: 1000,
     })
     assert.equal(ran(), '')
@@ -271,7 +271,7 @@ posix('Git in a repository that wants to run programs', () => {
     git(top, 'config', 'filter.a=b.clean', program('equals'))
     writeFileSync(join(top, '.git/info/attributes'), '*.txt filter=a=b\n')
     writeFileSync(join(top, 'a.txt'), 'two\n')
-    assert.equal(await runGit(top, ['status', '--porcelain'], { timeoutMs: 5000, most: 1000 }), undefined)
+    assert.equal(await runGit(top, ['status', '--porcelain'], { timeoutMs: 60_000, most: 1000 }), undefined)
     assert.equal(ran(), '')
   })
 
@@ -281,7 +281,7 @@ posix('Git in a repository that wants to run programs', () => {
     chmodSync(join(top, 'git'), 0o755)
     try {
       process.env.PATH = `.:${path}`
-      assert.ok(await runGit(top, ['rev-parse', 'HEAD'], { timeoutMs: 5000, most: 1000 }))
+      assert.ok(await runGit(top, ['rev-parse', 'HEAD'], { timeoutMs: 60_000, most: 1000 }))
       assert.equal(ran(), '')
     } finally {
       process.env.PATH = path

@@ -497,7 +497,7 @@ describe('an agent on a server', () => {
       sharesFiles: false,
       acceptsAnyCertificate: false,
     }
-    const channel = await openWebSocket(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
+    const channel = await openWebSocket(address, { maxBytes: MAX_BYTES, answerMs: 60_000 })
     let isOver = false
     const ended = channel.ended.finally(() => {
       isOver = true
@@ -521,7 +521,7 @@ describe('an agent on a server', () => {
       sharesFiles: false,
       acceptsAnyCertificate: false,
     }
-    const channel = await openWebSocket(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
+    const channel = await openWebSocket(address, { maxBytes: MAX_BYTES, answerMs: 60_000 })
     let isOver = false
     void channel.ended.finally(() => {
       isOver = true
@@ -549,7 +549,7 @@ describe('an agent on a server', () => {
       const server = await streamingServer()
       servers.push(server)
       const address = { url: server.origin, headers: [], sharesFiles: false, acceptsAnyCertificate: false }
-      const channel = openHttp(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
+      const channel = openHttp(address, { maxBytes: MAX_BYTES, answerMs: 60_000 })
       let received = ''
       channel.stdout.on('data', (chunk: Buffer) => {
         received += chunk
@@ -629,7 +629,7 @@ describe('an agent on a server', () => {
       servers.push(silent)
       const url = `ws://127.0.0.1:${silent.port}`
       const address = { url, headers: [], sharesFiles: false, acceptsAnyCertificate: false }
-      const channel = await openWebSocket(address, { maxBytes: MAX_BYTES, answerMs: 5000 })
+      const channel = await openWebSocket(address, { maxBytes: MAX_BYTES, answerMs: 60_000 })
       channel.stdout.resume()
       silent.last!.write(bytes)
       assert.match((await channel.ended)?.reason ?? '', reason)
@@ -675,7 +675,7 @@ describe('an agent on a server', () => {
     const SIZE = 64 * 1024
     const COUNT = 600
     const text = JSON.stringify({ jsonrpc: '2.0', method: 'x', params: { text: 'x'.repeat(SIZE) } })
-    const open = { maxBytes: MAX_BYTES, answerMs: 5000 }
+    const open = { maxBytes: MAX_BYTES, answerMs: 60_000 }
     const addressOf = (url: string) => ({
       url,
       headers: [],

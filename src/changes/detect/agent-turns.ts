@@ -122,7 +122,7 @@ export class AgentTurns {
         }
         if (await this.#wasUnknown(path, original, now, author)) return this.#leaveOut(key, author)
         if (!this.#files.track(key, path, original)) return this.#leaveOut(key, author)
-        this.#attribution.assume(key, this.#files.get(key)!, author)
+        this.#attribution.pasts.assume(key, this.#files.get(key)!, author)
       }
       this.#attribution.claim(key, author, reported)
       let isNamed = false
@@ -179,7 +179,7 @@ export class AgentTurns {
         const turns = working.flatMap(([, turn]) => turn.author.turns)
         const possible = turns.length > 0 ? { turns } : author
         const corrected =
-          isState && !unsure && this.#attribution.startFrom(key, file, before, author, possible)
+          isState && !unsure && this.#attribution.pasts.startFrom(key, file, before, author, possible)
         if (corrected) {
           this.#disk.correct(key, corrected)
           this.#files.save(key, corrected, true)

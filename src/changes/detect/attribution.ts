@@ -7,13 +7,13 @@ import type { Moment } from '../model/change-time.ts'
 import { type AgentAuthor, type Author, sharesTurn, type TurnRef } from '../model/change-versions.ts'
 import {
   type Claim,
-  FilePast,
   type PastEdit,
   reportedText,
   type ToolChange,
   textBeforeDeletion,
 } from '../model/file-past.ts'
-import { type FileState, sameState, textState } from '../model/file-state.ts'
+import { FilePasts } from '../model/file-pasts.ts'
+import { type FileState, textState } from '../model/file-state.ts'
 import type { TrackedFile } from '../model/tracked-file.ts'
 import type { ReadState } from './folder-scan.ts'
 import {
@@ -45,17 +45,14 @@ export interface ClientWrite {
   shown?: true
 }
 
-/** Number of times that a file was changed otherwise, before which late reports are followed. */
-const MAX_PASTS = 4
-
 export class Attribution {
+  /** what files were before changes that running turns may still report */
+  readonly pasts = new FilePasts()
   /** by session */
   readonly #turns = new Map<string, RunningTurn>()
   /** by the key of the file, like the maps below */
   readonly #claims = new Map<string, Claim[]>()
   readonly #writes = new Map<string, ClientWrite>()
-  /** The histories of a file while turns ran; a change outside of them begins a new one. The newest is last. */
-  readonly #pasts = new Map<string, FilePast[]>()
 
   // ---- turns -------------------------------------------------------------------------------------------------------
 
@@ -81,13 +78,7 @@ export class Attribution {
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
     // the next turn may have started meanwhile: keep its reports
     const isNext = this.#turns.has(session)
-    const saved: string[] = []
-    const isOnlyCovered = (path: string) => turn.covers(path) && !this.#isCovered(path)
-    for (const [key, pasts] of [...this.#pasts])
-      if (isOnlyCovered(pasts[0]!.path)) {
-        this.#pasts.delete(key)
-        if (pasts.some(({ hasSaved }) => hasSaved)) saved.push(key)
-      }
+    const saved = this.pasts.forgetWhere(path => turn.covers(path) && !this.#isCovered(path))
     const isOver = (one: TurnRef) => turn.author.turns.some(over => over.turn === one.turn)
     const released = [...this.#claims].flatMap(([key, claims]) => {
       const unmatched = claims.filter(({ author }) =>
@@ -106,7 +97,7 @@ export class Attribution {
 
   /** Whether an agent is writing the file through the client, or a tool call names it or may report later what the user has saved. */
   isAwaited(key: string): boolean {
-    return this.#claims.has(key) || this.#writes.has(key) || this.#hasSaved(key)
+    return this.#claims.has(key) || this.#writes.has(key) || this.pasts.hasSaved(key)
   }
 
   /** The write through the client in progress. */
@@ -176,8 +167,7 @@ export class Attribution {
     }
     const { attributes } = now
     if (attributes.type === 'absent') {
-      const known = this.#pasts.get(key)?.flatMap(({ texts }) => texts) ?? []
-      const written = textBeforeDeletion(claim, file.state, known)
+      const written = textBeforeDeletion(claim, file.state, this.pasts.texts(key))
       claim.applied = written !== undefined
       return written === undefined ? [] : edit({ ...file.state, text: written }, author, 'known')
     }
@@ -248,123 +238,21 @@ export class Attribution {
     edits: readonly PastEdit[],
     isBehind = false,
   ): void {
-    if (edits.length === 0 || !this.#isCovered(file.path)) return
-    let past = this.#pasts.get(key)?.at(-1)
-    if (!past?.isOf(original, before.version)) {
-      // no late report can be about it
-      if (edits.every(({ how }) => how === 'known')) return
-      past = new FilePast(before, original)
-      this.#pasts.set(key, [...(this.#pasts.get(key) ?? []), past].slice(-MAX_PASTS))
-    }
-    past.add(file, edits, isBehind)
-  }
-
-  /** The file before it was deleted or emptied, with what was reported since; `undefined` if it isn't known. A copy. */
-  beforeEmptied(key: string, file: TrackedFile): TrackedFile | undefined {
-    return this.#past(key, file)?.beforeEmptied()
-  }
-
-  #past(key: string, file: TrackedFile): FilePast | undefined {
-    const past = this.#pasts.get(key)?.at(-1)
-    return past?.isOf(file) ? past : undefined
-  }
-
-  #hasSaved(key: string): boolean {
-    return this.#pasts.get(key)?.some(({ hasSaved }) => hasSaved) === true
-  }
-
-  /** The user has saved the file in its last seen state, so no later report is about that state. */
-  settle(key: string, file: TrackedFile): void {
-    this.#past(key, file)?.settleLast()
-  }
-
-  /** The user saved the text from before the file was deleted or emptied. Returns that earlier file, if known. */
-  takeEmptied(key: string, file: TrackedFile): TrackedFile | undefined {
-    return this.#past(key, file)?.takeEmptied()
-  }
-
-  /** The user has saved the file with changes undone. */
-  forgetPast(key: string): void {
-    this.#pasts.delete(key)
-  }
-
-  /** The hashes of contents that files before such changes refer to. */
-  get contents(): string[] {
-    return [...this.#pasts.values()].flat().flatMap(({ contents }) => contents)
-  }
-
-  /** Whether the file's open document doesn't contain the change yet that was seen on disk. */
-  isDocumentBehind(key: string): boolean {
-    return this.#pasts.get(key)?.at(-1)?.isBehind === true
-  }
-
-  /** The document was reloaded from disk, so the change can't come from it. */
-  documentReloaded(key: string): void {
-    const past = this.#pasts.get(key)?.at(-1)
-    if (past) past.isBehind = false
-  }
-
-  /** The editor reports that the user typed this text. Returns the file if it was seen on disk before that. */
-  typed(key: string, file: TrackedFile, text: string): TrackedFile | undefined {
-    const past = this.#past(key, file)
-    return past?.isBehind && sameButEnds(file.text, text) ? past.takeLast() : undefined
-  }
-
-  /** The user has saved the file as it is now. Returns the file if that was seen on disk before. */
-  saved(key: string, file: TrackedFile, now: FileState): TrackedFile | undefined {
-    return sameState(file.state, now) ? this.#past(key, file)?.takeLast() : undefined
+    if (edits.length > 0 && this.#isCovered(file.path))
+      this.pasts.add(key, original, before, file, edits, isBehind)
   }
 
   /** A tool call may report what was seen or saved before. Returns the file with the tool call as the author of that. */
   nameChanges(key: string, file: TrackedFile, now: FileState, toolCallId: string): TrackedFile | undefined {
     let current = file
-    const pasts = this.#pasts.get(key) ?? []
-    const [first] = pasts
     for (const claim of this.#claims.get(key) ?? []) {
       if (claim.toolCallId !== toolCallId || claim.applied) continue
-      const known = pasts.flatMap(({ texts }) => texts)
-      let named: TrackedFile | undefined
-      for (const past of pasts) named ??= past.name(claim, current, now, known)
-      named ??= first?.nameBefore(claim, current, known)
+      const named = this.pasts.name(key, claim, current, now)
       if (!named) continue
       current = named
       claim.applied = true
     }
     return current === file ? undefined : current
-  }
-
-  /** The file is tracked because a tool call of `author` reports a change, so its original content is an assumption. */
-  assume(key: string, file: TrackedFile, author: AgentAuthor): void {
-    this.#pasts.set(key, [new FilePast(file.clone(), file, author)])
-  }
-
-  /** Whether what the file was before the turn is known only from a report. */
-  isAssumed(key: string): boolean {
-    return this.#pasts.get(key)?.[0]?.isAssumed === true
-  }
-
-  /** From now on, a difference between the start of the turn and its first report may be the user's. */
-  endCorrections(key: string): void {
-    for (const past of this.#pasts.get(key) ?? []) past.isFinal = true
-  }
-
-  /**
-   * Sets the file's state at the start of the turn: a difference between that state and the turn's first report belongs to the turn.
-   * Returns the corrected file, or `undefined` if there is no difference.
-   */
-  startFrom(
-    key: string,
-    file: TrackedFile,
-    before: FileState,
-    author: AgentAuthor,
-    possible: AgentAuthor,
-  ): TrackedFile | undefined {
-    return this.#pasts.get(key)?.[0]?.startFrom(before, file, author, possible)
-  }
-
-  /** The file isn't tracked anymore. */
-  forget(key: string): void {
-    this.#pasts.delete(key)
   }
 }
 

@@ -166,7 +166,7 @@ export class DiskChanges extends Owner {
   /** A report has told who made earlier changes of the file. `file`: the file with these authors. */
   correct(key: string, file: TrackedFile): void {
     this.#files.set(key, file)
-    this.#unsaved.correctEmptied(key, this.#attribution.beforeEmptied(key, file))
+    this.#unsaved.correctEmptied(key, this.#attribution.pasts.beforeEmptied(key, file))
   }
 
   /** Reads the file, and attributes its changes. */
@@ -270,15 +270,15 @@ export class DiskChanges extends Owner {
   attributeSaved(key: string, file: TrackedFile, now: FileState): void {
     this.#unsaved.attributed(key, now.text)
     const { known, followed, isOther } = this.#unsaved.save(key, file, () =>
-      this.#attribution.takeEmptied(key, file),
+      this.#attribution.pasts.takeEmptied(key, file),
     )
     const isChanged = known.edit(now, 'user') || isOther
     // the save may have been seen on disk before: a late report needs the file that was noted then
     if (isChanged) this.#files.set(key, known)
-    if (!followed) this.#attribution.forgetPast(key)
+    if (!followed) this.#attribution.pasts.forget(key)
     else if (isChanged)
       this.#attribution.note(key, followed, followed, known, [{ state: now, by: 'user', how: 'saved' }])
-    else this.#attribution.settle(key, file)
+    else this.#attribution.pasts.settle(key, file)
     this.#files.save(key, known, isChanged)
   }
 }

@@ -143,7 +143,7 @@ export class TrackedFiles extends Owner {
     if (this.#queue.keys.length > 0) return false
     const { attribution, unsaved } = this.#options
     const files = [...this.#files.values()].flatMap(file => file.contents)
-    for (const hash of [...files, ...unsaved.contents, ...attribution.contents]) used.add(hash)
+    for (const hash of [...files, ...unsaved.contents, ...attribution.pasts.contents]) used.add(hash)
     return true
   }
 
@@ -225,7 +225,7 @@ export class TrackedFiles extends Owner {
     const loaded = unsaved.loadedText(key) ?? file.text
     unsaved.delete(key)
     if (this.document(file.path)?.isDirty()) unsaved.begin(key, async () => loaded)
-    attribution.forget(key)
+    attribution.pasts.forget(key)
     store.save(file.path, undefined)
     if (this.#files.size === 0) this.#fill.fire(false)
   }
@@ -259,7 +259,7 @@ export class TrackedFiles extends Owner {
 
   /** The user kept or undid changes of the file. */
   noteDecision(key: string, { path }: TrackedFile): void {
-    this.#options.attribution.endCorrections(key)
+    this.#options.attribution.pasts.endCorrections(key)
     this.#decisions.set(key, (this.#decisions.get(key) ?? 0) + 1)
     this.#decision.fire(path)
   }

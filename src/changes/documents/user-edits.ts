@@ -56,7 +56,7 @@ export class UserEdits extends Owner {
       }
       const write = this.#attribution.clientWrite(key)
       if (write && (write.shown || sameButEnds(write.content, text))) return
-      this.#attribution.endCorrections(key)
+      this.#attribution.pasts.endCorrections(key)
       if (!write) {
         const now = await this.#reader.read(file.path)
         if (now?.attributes.type === 'text' && sameButEnds(now.text, text)) {
@@ -68,12 +68,12 @@ export class UserEdits extends Owner {
       // the file may have been written again since it was seen like that
       if (saving.isAttributed && !this.#unsaved.isRewritten(key)) return
       const { known, followed, isOther } = this.#unsaved.save(key, file, () =>
-        this.#attribution.takeEmptied(key, file),
+        this.#attribution.pasts.takeEmptied(key, file),
       )
       this.#files.set(key, known)
       const isChanged = known.editText(withLineEndsOf(text, known.text), 'user') || isOther
       const edit = { state: known.state, by: 'user', how: 'saved' } as const
-      if (!followed) this.#attribution.forgetPast(key)
+      if (!followed) this.#attribution.pasts.forget(key)
       else if (isChanged) this.#attribution.note(key, followed, followed, known, [edit])
       this.#files.save(key, known, isChanged)
       if (!write) await this.#disk.check(key, known)
@@ -97,7 +97,7 @@ export class UserEdits extends Owner {
       const now = await this.#reader.read(file.path)
       if (!now) return
       // the file may have been seen on disk before the editor reported the save
-      const known = this.#attribution.saved(key, file, now)
+      const known = this.#attribution.pasts.saved(key, file, now)
       if (known) this.#files.set(key, known)
       const before = file.clone()
       const isChanged = !known && file.edit(now, 'user')
@@ -112,11 +112,11 @@ export class UserEdits extends Owner {
     const at = this.#files.ownKey(path)
     if (!dirty) this.#unsaved.end(at)
     else if (!this.#files.has(at)) this.#unsaved.begin(at, () => this.#begin(path))
-    else if (!this.#unsaved.has(at) && this.#attribution.isAssumed(at)) this.#userEdit.fire(path)
+    else if (!this.#unsaved.has(at) && this.#attribution.pasts.isAssumed(at)) this.#userEdit.fire(path)
     if (dirty ? this.#files.size === 0 : !this.#unsaved.has(at) && !this.#files.has(at)) return
     const write = this.#attribution.clientWrite(at)
     // the text may be the agent's, the user's typing before or after it, or the text on disk, because the user has saved meanwhile
-    const text = dirty && (write || this.#attribution.isDocumentBehind(at)) ? textOf() : undefined
+    const text = dirty && (write || this.#attribution.pasts.isDocumentBehind(at)) ? textOf() : undefined
     if (dirty) this.#unsaved.follow(at, textOf)
     void this.#ofUser(path, async (key, known) => {
       let file = known
@@ -124,14 +124,14 @@ export class UserEdits extends Owner {
         if (sameButEnds(write.content, text)) write.shown = true
         else if (!write.shown) write.typed = text
       } else if (text !== undefined) {
-        const typed = this.#attribution.typed(key, file, text)
+        const typed = this.#attribution.pasts.typed(key, file, text)
         if (typed) {
           file = typed
           this.#files.set(key, file)
           this.#files.save(key, file, true)
         }
       }
-      if (!dirty) this.#attribution.documentReloaded(key)
+      if (!dirty) this.#attribution.pasts.documentReloaded(key)
       const was = this.#unsaved.has(key)
       if (dirty) this.#unsaved.add(key)
       else {

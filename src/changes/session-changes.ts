@@ -164,9 +164,9 @@ export class ChangeScope {
     if (!paths) return disk.refresh()
     await files.ready
     const keys = new Set(
-      paths.flatMap(path => [path, this.file(path)?.from ?? path].map(one => files.ownKey(one))),
+      paths.flatMap(path => [path, this.file(path)?.from ?? path].map(one => files.paths.ownKey(one))),
     )
-    return disk.refreshIn(path => keys.has(files.key(path)))
+    return disk.refreshIn(path => keys.has(files.paths.key(path)))
   }
 
   /** The file without these changes. */
@@ -333,12 +333,12 @@ export class ChangeScope {
     const aboveGone = new Set<string>()
     for (const { path, attributes } of files) {
       if (attributes.type !== 'absent') continue
-      gone.add(this.tracker.files.key(path))
+      gone.add(this.tracker.files.paths.key(path))
       for (const folder of this.#keysAbove(path)) aboveGone.add(folder)
     }
     const isInTheWay = ({ attributes, path }: TrackedFile) =>
       attributes.type !== 'absent' &&
-      (aboveGone.has(this.tracker.files.key(path)) || this.#keysAbove(path).some(key => gone.has(key)))
+      (aboveGone.has(this.tracker.files.paths.key(path)) || this.#keysAbove(path).some(key => gone.has(key)))
     return new Set(files.filter(isInTheWay))
   }
 
@@ -364,13 +364,13 @@ export class ChangeScope {
     const { rules } = this.tracker.shared
     const keys: string[] = []
     for (let below = path, at = rules.dirname(path); at !== below; below = at, at = rules.dirname(at))
-      keys.push(this.tracker.files.key(at))
+      keys.push(this.tracker.files.paths.key(at))
     return keys
   }
 
   /** Undoing all changes of a renamed file includes its other path. */
   #idsOf(path: string, { hunks }: ChangeSelection): ReadonlySet<number> | undefined {
-    return hunks && this.tracker.files.key(path) === this.tracker.files.key(hunks.path)
+    return hunks && this.tracker.files.paths.key(path) === this.tracker.files.paths.key(hunks.path)
       ? hunks.ids
       : undefined
   }
@@ -426,12 +426,12 @@ export class ChangeScope {
   #selected(selection: ChangeSelection): TrackedFile[] {
     const { paths, hunks, turn, since } = selection
     const keys = hunks ? [hunks.path] : paths
-    const wanted = keys && new Set(keys.map(path => this.tracker.files.key(path)))
+    const wanted = keys && new Set(keys.map(path => this.tracker.files.paths.key(path)))
     if (since !== undefined) {
       const files = this.tracker.views.checkpointed(this.#matches(selection))
-      return files.filter(file => !wanted || wanted.has(this.tracker.files.key(file.path)))
+      return files.filter(file => !wanted || wanted.has(this.tracker.files.paths.key(file.path)))
     }
-    const isWanted = ({ path }: TrackedFile) => !wanted || wanted.has(this.tracker.files.key(path))
+    const isWanted = ({ path }: TrackedFile) => !wanted || wanted.has(this.tracker.files.paths.key(path))
     const files = this.tracker.views.changed().filter(file => this.#describe(file, turn))
     const chosen = new Set(files.filter(isWanted))
     for (const rename of this.#renames(turn)) {
@@ -449,7 +449,7 @@ export class ChangeScope {
   /** Selecting all changes of a renamed file includes its name. */
   #isWhole({ from, to }: Rename, { path, ids }: NonNullable<ChangeSelection['hunks']>): boolean {
     const file = [from.file, to.file].find(
-      one => this.tracker.files.key(one.path) === this.tracker.files.key(path),
+      one => this.tracker.files.paths.key(one.path) === this.tracker.files.paths.key(path),
     )
     return this.hunks(file?.path ?? path).every(({ id }) => ids.has(id))
   }
@@ -677,7 +677,7 @@ export class SessionChanges extends ChangeScope {
   async writing<T>(path: string, content: string, work: (tracked: TrackedWrite) => Promise<T>): Promise<T> {
     const file = await this.#guard.check(path).catch(() => undefined)
     if (!file?.inside) return work({})
-    this.tracker.files.alias(file.realPath, [file.path, ...file.aliases])
+    this.tracker.files.paths.alias(file.realPath, [file.path, ...file.aliases])
     return this.tracker.writes.writing(file.realPath, content, this.#author(), work)
   }
 
@@ -717,7 +717,7 @@ export class SessionChanges extends ChangeScope {
     try {
       const file = await this.#guard.check(path)
       if (!file.inside) return
-      this.tracker.files.alias(file.realPath, [file.path, ...file.aliases])
+      this.tracker.files.paths.alias(file.realPath, [file.path, ...file.aliases])
       await this.tracker.turns.tool(file.realPath, author, changes)
     } catch (error) {
       this.tracker.shared.log.debug(`A changed file couldn't be checked: ${messageOf(error)}`)

@@ -103,7 +103,7 @@ export class AgentTurns {
 
   /** A tool call reported its effect on a file. */
   async tool(path: string, author: AgentAuthor, reported: readonly ToolChange[]): Promise<void> {
-    const key = this.#files.key(path)
+    const key = this.#files.paths.key(path)
     const [first] = reported
     if (!first) return
     await this.#files.run(key, async () => {
@@ -157,7 +157,7 @@ export class AgentTurns {
       isDecided,
     }: { mode?: number | undefined; unsure?: true | undefined; isDecided?: () => boolean } = {},
   ): Promise<void> {
-    const key = this.#files.key(path)
+    const key = this.#files.paths.key(path)
     await this.#files.run(key, async () => {
       // the author of the text is known
       if (this.#attribution.clientWrite(key) || isDecided?.()) return

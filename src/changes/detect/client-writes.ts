@@ -52,7 +52,7 @@ export class ClientWrites {
     author: AgentAuthor,
     work: (tracked: TrackedWrite) => Promise<T>,
   ): Promise<T> {
-    const key = this.#files.key(path)
+    const key = this.#files.paths.key(path)
     const write: ClientWrite = { content: withoutMark(content) }
     let onDisk: TrackedFile | undefined
     let loaded: string | undefined
@@ -136,7 +136,7 @@ export class ClientWrites {
     const now = await this.#reader.read(path)
     if (!now) return undefined
     const begunFrom = this.#files.document(path)?.isDirty()
-      ? await this.#unsaved.begunFrom(this.#files.keysOf(path))
+      ? await this.#unsaved.begunFrom(this.#files.paths.keysOf(path))
       : undefined
     if (begunFrom === undefined || now.attributes.type !== 'text' || sameButEnds(begunFrom, now.text)) {
       this.#files.track(key, path, now)

@@ -65,7 +65,7 @@ export class DiskChanges extends Owner {
     })
     const watch = new FileWatch(
       shared.watch,
-      path => files.ownKey(path),
+      path => files.paths.ownKey(path),
       keys => void this.#checkReported(keys),
     )
     this.register(watch)
@@ -125,7 +125,7 @@ export class DiskChanges extends Owner {
     const { rules } = this.#shared
     const isWithin = (path: string): boolean => {
       for (let at = path, below = ''; at !== below; below = at, at = rules.dirname(at))
-        if (keys.has(this.#files.key(at))) return true
+        if (keys.has(this.#files.paths.key(at))) return true
       return false
     }
     return this.#files.entries().flatMap(([key, { path }]) => (isWithin(path) ? key : []))
@@ -243,7 +243,7 @@ export class DiskChanges extends Owner {
     // the editor may have emptied the file to write the user's text
     const isEmptied = now.text === '' && this.#unsaved.beingSaved(key).length > 0
     if (!isEmptied && !this.#files.document(before.path)?.isDirty()) return
-    const begunFrom = await this.#unsaved.begunFrom(this.#files.keysOf(before.path))
+    const begunFrom = await this.#unsaved.begunFrom(this.#files.paths.keysOf(before.path))
     if (begunFrom !== undefined && sameButEnds(begunFrom, now.text)) return
     const written = edits.filter(({ state }) => state.text !== '')
     this.#unsaved.changedOnDisk(key, withEdits(before, written), now, begunFrom ?? before.text)

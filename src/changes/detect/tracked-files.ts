@@ -15,6 +15,7 @@ import { type StoredFile, TrackedFile } from '../model/tracked-file.ts'
 import type { UndoLog } from '../model/undo-log.ts'
 import type { UnsavedEdits } from '../model/unsaved-edits.ts'
 import type { Attribution } from './attribution.ts'
+import { FilePaths } from './file-paths.ts'
 
 /** Persists the tracked files across reloads. */
 export interface TrackedFileStore {
@@ -35,17 +36,13 @@ export interface TrackedFilesOptions {
   progress: { load(): Promise<void> }
 }
 
-/** Maximum number of tracked files, and of their other paths. */
+/** Maximum number of tracked files. */
 const MAX_FILES = 10_000
 
 export class TrackedFiles extends Owner {
   readonly #options: TrackedFilesOptions
   readonly #queue = new KeyedQueue()
   readonly #files = new Map<string, TrackedFile>()
-  /** by the key of another path of a file (through a link): its own key */
-  readonly #aliases = new Map<string, string>()
-  /** by a file's key: other paths under which the editor may have the file open */
-  readonly #spellings = new Map<string, Set<string>>()
   /** by key: how often the user kept or undid its changes */
   readonly #decisions = new Map<string, number>()
   readonly #change = this.register(new Emitter<ReadonlySet<string>>())
@@ -58,12 +55,14 @@ export class TrackedFiles extends Owner {
   readonly onDidDecide = this.#decision.event
   /** Whether there are tracked files. */
   readonly onDidFill = this.#fill.event
+  readonly paths: FilePaths
   /** Resolves when the stored state has been read. */
   readonly ready: Promise<void>
 
   constructor(options: TrackedFilesOptions) {
     super()
     this.#options = options
+    this.paths = new FilePaths(options.shared.rules)
     this.ready = this.#load()
   }
 
@@ -72,7 +71,7 @@ export class TrackedFiles extends Owner {
     try {
       for (const stored of await store.load()) {
         const file = TrackedFile.restore(stored)
-        if (file) this.#files.set(this.key(file.path), file)
+        if (file) this.#files.set(this.paths.key(file.path), file)
       }
       await undoLog.load()
       await checkpoints.load()
@@ -86,34 +85,7 @@ export class TrackedFiles extends Owner {
     this.reportChange([...this.#files.values()].map(({ path }) => path))
   }
 
-  // ---- paths -------------------------------------------------------------------------------------------------------
-
-  key(path: string): string {
-    return this.#options.shared.rules.key(path)
-  }
-
-  /** The key of the file that the path leads to. */
-  ownKey(path: string): string {
-    const key = this.key(path)
-    return this.#aliases.get(key) ?? key
-  }
-
-  /** A file can also be reached by other paths. */
-  alias(realPath: string, paths: readonly string[]): void {
-    const own = this.key(realPath)
-    for (const path of paths) {
-      const key = this.key(path)
-      if (key === own || this.#aliases.get(key) === own) continue
-      if (this.#aliases.size >= MAX_FILES) {
-        this.#aliases.clear()
-        this.#spellings.clear()
-      }
-      this.#aliases.set(key, own)
-      const spellings = this.#spellings.get(own)
-      if (spellings) spellings.add(path)
-      else this.#spellings.set(own, new Set([path]))
-    }
-  }
+  // ---- what a path leads to -----------------------------------------------------------------------------------------
 
   async realPath(path: string): Promise<string> {
     return this.#options.shared.fileSystem.realpath(path).catch(() => path)
@@ -121,21 +93,12 @@ export class TrackedFiles extends Owner {
 
   /** The open document of a file. */
   document(path: string): OpenDocument | undefined {
-    return this.#options.shared.documents.find(this.#spellingsOf(path))
+    return this.#options.shared.documents.find(this.paths.of(path))
   }
 
   /** Whether a notebook or a custom editor has unsaved changes of the file. */
   isUnsavedElsewhere(path: string): boolean {
-    return this.#options.shared.documents.isUnsavedElsewhere(this.#spellingsOf(path))
-  }
-
-  /** The keys of all known paths of a file. */
-  keysOf(path: string): string[] {
-    return this.#spellingsOf(path).map(one => this.key(one))
-  }
-
-  #spellingsOf(path: string): string[] {
-    return [path, ...(this.#spellings.get(this.key(path)) ?? [])]
+    return this.#options.shared.documents.isUnsavedElsewhere(this.paths.of(path))
   }
 
   /** Adds the hashes of contents that the files refer to. Returns false while a file is being worked on. */
@@ -175,7 +138,7 @@ export class TrackedFiles extends Owner {
 
   /** The tracked file that the path leads to. Its changes are listed, or were and are kept or undone. */
   at(path: string): TrackedFile | undefined {
-    return this.#files.get(this.ownKey(path))
+    return this.#files.get(this.paths.ownKey(path))
   }
 
   /** Waits only for work on this file. */
@@ -268,7 +231,7 @@ export class TrackedFiles extends Owner {
   watchDecisions(): (path: string) => boolean {
     const before = new Map(this.#decisions)
     return path => {
-      const key = this.ownKey(path)
+      const key = this.paths.ownKey(path)
       return this.#decisions.get(key) !== before.get(key)
     }
   }
@@ -287,6 +250,7 @@ export class TrackedFiles extends Owner {
   /** Drops checkpoints that are too old, and then the oldest ones and undos until the rest fits the size limit. */
   dropCheckpoints(): void {
     const { checkpoints, undoLog } = this.#options
-    for (const file of checkpoints.drop(this.values(), undoLog)) this.save(this.key(file.path), file, true)
+    for (const file of checkpoints.drop(this.values(), undoLog))
+      this.save(this.paths.key(file.path), file, true)
   }
 }

@@ -33,7 +33,7 @@ export class FileViews {
 
   /** The file including the user's unsaved changes. */
   at(path: string): TrackedFile | undefined {
-    const key = this.#files.ownKey(path)
+    const key = this.#files.paths.ownKey(path)
     const file = this.#files.get(key)
     if (!file || !this.#unsaved.has(key)) return file
     return this.withDocument(key, file)?.file ?? file
@@ -92,7 +92,7 @@ export class FileViews {
    * changes conflict with a later write to disk, and can be merged.
    */
   rewound(path: string, matches: Matches): Rewound | 'unsaved' | 'conflict' | undefined {
-    const key = this.#files.ownKey(path)
+    const key = this.#files.paths.ownKey(path)
     const file = this.#files.get(key)
     if (!file) return undefined
     const view = this.withDocument(key, file)

@@ -47,7 +47,7 @@ export class UserEdits extends Owner {
    * The user saved a file in the editor. `likely`: or discarded unsaved changes, which also leaves the document unmodified.
    */
   saved(path: string, text: string, { likely = false } = {}): void {
-    const at = this.#files.ownKey(path)
+    const at = this.#files.paths.ownKey(path)
     const saving = this.#unsaved.saving(at, text)
     const attributing = this.#ofUser(path, async (key, file) => {
       if (likely && this.#unsaved.isStale(key)) {
@@ -86,7 +86,7 @@ export class UserEdits extends Owner {
   /** A tool call may report that the agent has changed the file, too: then what the user saved isn't taken for the agent's. */
   async #remember(path: string, text: string): Promise<void> {
     if (this.#attribution.isQuiet) return
-    const key = this.#files.key(await this.#files.realPath(path))
+    const key = this.#files.paths.key(await this.#files.realPath(path))
     this.#unsaved.remember(key, text)
   }
 
@@ -109,7 +109,7 @@ export class UserEdits extends Owner {
 
   /** A document changed. Its text has unsaved changes (`dirty`) or equals the file on disk. */
   typed(path: string, textOf: () => string, dirty: boolean): void {
-    const at = this.#files.ownKey(path)
+    const at = this.#files.paths.ownKey(path)
     if (!dirty) this.#unsaved.end(at)
     else if (!this.#files.has(at)) this.#unsaved.begin(at, () => this.#begin(path))
     else if (!this.#unsaved.has(at) && this.#attribution.pasts.isAssumed(at)) this.#userEdit.fire(path)
@@ -159,11 +159,11 @@ export class UserEdits extends Owner {
     try {
       await this.#files.ready
       if (this.#files.size === 0) return false
-      let key = this.#files.ownKey(path)
+      let key = this.#files.paths.ownKey(path)
       if (!this.#files.has(key)) {
         const real = await this.#files.realPath(path)
-        this.#files.alias(real, [path])
-        key = this.#files.key(real)
+        this.#files.paths.alias(real, [path])
+        key = this.#files.paths.key(real)
       }
       return await this.#files.runLoaded(key, async () => {
         const file = this.#files.get(key)

@@ -64,7 +64,7 @@ export class UserRenames {
         if (this.#files.get(key) !== file) return
         const giveUnsaved = this.#unsaved.move(key)
         this.#files.forget(key)
-        const next = this.#files.key(path)
+        const next = this.#files.paths.key(path)
         const there = this.#files.get(next)
         const back = there && movedBack(file, there)
         if (there?.isKnown && !back) {
@@ -102,7 +102,7 @@ export class UserRenames {
     const added = movedTo(deleted, this.#files.values())
     if (!added) return
     const { path } = added
-    const key = this.#files.key(path)
+    const key = this.#files.paths.key(path)
     await this.#files.runLoaded(key, async () => {
       if (this.#files.get(key) !== added) return
       const isText = added.attributes.type === 'text'

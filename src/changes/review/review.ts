@@ -110,7 +110,7 @@ export class Review {
    * later changes. That function resolves to false if an agent has changed the file since, or if the file is gone.
    */
   keep(path: string, matches: Matches, ids?: ReadonlySet<number>): () => Promise<boolean> {
-    const key = this.#files.key(path)
+    const key = this.#files.paths.key(path)
     const file = this.#files.get(key)
     if (!file) return async () => false
     const before = file.clone()
@@ -144,7 +144,7 @@ export class Review {
    * that {@link restore} can revert the undo.
    */
   async undo(path: string, matches: Matches, options: UndoOptions, note: NoteUndone): Promise<UndoOutcome> {
-    const key = this.#files.key(path)
+    const key = this.#files.paths.key(path)
     return this.#files.run(key, async () => {
       const known = this.#files.get(key)
       if (!known) return 'undone'
@@ -180,7 +180,7 @@ export class Review {
 
   /** The result of merging the file's unsaved changes with its content on disk; `undefined` if there is nothing to merge. */
   async unsavedMerge(path: string): Promise<MergedTexts | undefined> {
-    const key = this.#files.ownKey(path)
+    const key = this.#files.paths.ownKey(path)
     return this.#files.run(key, async () => {
       const known = this.#files.get(key)
       if (known) await this.#disk.check(key, known)
@@ -194,7 +194,7 @@ export class Review {
    * false if the texts aren't `expected` anymore. Rejects with an error for the user.
    */
   async merge(path: string, take: 'mine' | 'theirs', expected: MergedTexts): Promise<boolean> {
-    const key = this.#files.ownKey(path)
+    const key = this.#files.paths.ownKey(path)
     return this.#files.run(key, async () => {
       const file = this.#files.get(key)
       if (!file) return false
@@ -235,7 +235,7 @@ export class Review {
     await this.#files.ready
     const restore = (key: string, one: UndoneFile, session?: string) =>
       this.#files.run(key, () => this.#restore(key, one, session))
-    const unrestored = await this.#undoLog.restore(id, path => this.#files.key(path), restore, only)
+    const unrestored = await this.#undoLog.restore(id, path => this.#files.paths.key(path), restore, only)
     this.#progress.restored(
       id,
       unrestored.map(({ path }) => path),

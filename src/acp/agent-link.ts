@@ -110,7 +110,7 @@ export class AgentLink implements Disposable {
 
   /**
    * Starts reading the agent's output. Resolves when all output from before this window attached has been handled and the open requests
-   * have been shown again; if the agent has exited, after its end.
+   * have been shown again. If the agent has exited by then, resolves after `onDidClose` has fired.
    */
   async begin(): Promise<void> {
     this.#reader.resume()

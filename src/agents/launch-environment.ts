@@ -71,7 +71,7 @@ export class LaunchEnvironmentSource implements Disposable {
     return this.#asked
   }
 
-  /** Forgets the environment, so that the next call includes programs and profile changes since. */
+  /** Forgets the environment, so that the next `get` finds programs that were installed and profiles that were changed since. */
   refresh(): void {
     this.#asked = undefined
   }

@@ -1,7 +1,7 @@
 import type { ContributedCommand } from '../app/ids.ts'
 import type { CommandContribution } from './contribution.ts'
 
-/** An editor's own text has the focus: no other key says at once that a webview has it. */
+/** The focus is in the text of an editor. Of all context keys, only this one changes as soon as a webview gets the focus. */
 const IN_TEXT =
   '!inlineChatFocused && !inBreakpointWidget && !inReferenceSearchEditor && !commentEditorFocused && editorTextFocus'
 /** The keys of a review. VS Code knows before the extension that the user types, or went to another kind of editor. */

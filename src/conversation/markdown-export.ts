@@ -32,7 +32,7 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
   for (const [at, entry] of state.entries.entries()) {
     const text = entryMarkdown(entry, state.terminals)
     if (text === '') continue
-    // the agent changes here
+    // this entry is the notice that another agent continues
     if (agents[at] === undefined) {
       parts.push(text)
       speaker = undefined
@@ -47,7 +47,7 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
   return `${parts.join('\n\n')}\n`
 }
 
-/** For each entry, the name of the agent at that point of the conversation; `undefined` for a notice that another notice follows. */
+/** For each entry, the name of the agent at that point of the conversation; `undefined` for the notice that another agent continues. */
 function agentNames(entries: readonly Entry[], last: string): Array<string | undefined> {
   const names: Array<string | undefined> = []
   let name = last

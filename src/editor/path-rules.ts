@@ -47,7 +47,7 @@ export class PathRules {
     return this.#path.parse(path).root
   }
 
-  /** The names of a path without its root, including `..`. */
+  /** Splits a path that has no root into its names. `..` is one of them, `.` is dropped. */
   names(path: string): string[] {
     return path
       .split(this.platform === 'win32' ? /[\\/]+/ : /\/+/)

@@ -9,7 +9,7 @@ export async function runInTerminal(
   signal?: AbortSignal,
 ): Promise<number | undefined> {
   const task = new vscode.Task(
-    // VS Code doesn't run the same task twice at a time
+    // VS Code takes tasks with equal definitions for one task, and doesn't run two of them at once
     { type: 'parley', name, cwd },
     vscode.TaskScope.Workspace,
     name,

@@ -45,7 +45,7 @@ function refused(target: string): RedirectError {
   return new RedirectError(l10n.t("The server redirects to an address that isn't allowed: {0}", target))
 }
 
-/** `https:`; `http:` only for this machine. */
+/** Whether a URL uses HTTPS, or HTTP to this machine, and contains no user name or password. */
 export function isWebAddress(value: string): boolean {
   if (!URL.canParse(value)) return false
   const { protocol, hostname, username, password } = new URL(value)

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import type { FileState } from '../../changes/model/file-state.ts'
 import { readable } from '../../common/file-names.ts'
 
-/** Describes a file that isn't text: VS Code's review shows only texts. */
+/** Describes a version of a file in one or two lines, for a review in which at least one side isn't text. */
 export function summaryOf(state: FileState | undefined): string {
   if (!state) return ''
   const { attributes, text } = state

@@ -99,7 +99,10 @@ function revertQuestion(chosen: readonly ChosenChanges[], only: string | undefin
     : l10n.t('Revert all changes that agents made to {0}?', only)
 }
 
-/** Undoes what it can, and asks about the rest. `tell` reports the undone files once; without it, a notification offers to restore them. */
+/**
+ * Reverts what can be reverted, then asks before it reverts files that the user has edited. `tell` is called with the files that were
+ * reverted without asking; by default, a notification offers to restore them.
+ */
 export async function undoChanges(
   changes: ChangeScope,
   selection: ChangeSelection,

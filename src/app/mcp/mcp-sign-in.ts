@@ -81,7 +81,7 @@ export function mcpSignInCommands(options: McpSignInOptions) {
   } satisfies Partial<CommandHandlers>
 }
 
-/** Signs in to a server with its progress, and says how it ended. Resolves to whether the user has signed in. */
+/** Signs in to an MCP server, shows the progress, and tells the user the result. Resolves to whether the sign-in succeeded. */
 export async function signInToMcpServer(
   { mcp, mcpSignIns, workbench: { dialogs } }: McpSignInOptions,
   key: string,

@@ -88,7 +88,7 @@ export class ClientWrites {
         this.#attribution.endWrite(key, write)
         const file = this.#files.get(key)
         if (!file) return
-        // unsaved changes that weren't written are still unsaved
+        // the write failed or never started, so the file is as it was before, with its unsaved changes
         if (!done || (onDisk && !begun)) {
           const known = onDisk ?? file
           this.#files.set(key, known)

@@ -81,7 +81,7 @@ export const TOOL_CALL: EntryKind<ToolCallEntry> = {
   }),
 }
 
-/** Where the tool calls are that show terminals, by the terminals' ids. */
+/** The key under which `positionsOf` has the positions of tool calls that show a terminal, by the terminal's ID. */
 export const SHOWN_TERMINAL = { kind: 'shown_terminal' } as const
 
 function noteTerminals(memory: ReducerMemory, content: readonly ToolCallContent[], position: number): void {

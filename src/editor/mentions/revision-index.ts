@@ -19,9 +19,9 @@ interface List {
 
 /** Fewer letters find nothing. */
 const MIN_QUERY = 3
-/** An older list is made again, in milliseconds. */
+/** A list that is older is read again before a search. Milliseconds. */
 const MAX_AGE_MS = 5000
-/** Minimum age of a list without results before it's read again. */
+/** If a search finds nothing in a list that is at least this old, the list is read again. Milliseconds. */
 const MIN_AGE_MS = 1000
 const HASH = /^[0-9a-f]{4,64}$/i
 /** Minimum score of a match, from 0 to 1. */

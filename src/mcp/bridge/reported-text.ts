@@ -1,4 +1,4 @@
-/** Characters of a text of the log, a reason, and of a tool's name, title and description that the window shows. */
+/** Maximum lengths, in characters, of what a window shows: a line of the log or a reason, and a tool's name, title or description. */
 export const MAX_LINE = 1000
 export const MAX_TOOL_TEXT = 300
 /** Additional characters that the window gets, so that a secret isn't cut before it's redacted. */

@@ -333,7 +333,7 @@ export interface MenuChoice {
   name: string
   description?: string
   group?: string
-  /** marked, whatever the current value is: several may be */
+  /** shows a check mark, whatever the current value is; several choices can have one */
   checked?: boolean
   /** as in `AgentIcon`, instead of the check mark */
   icon?: string

@@ -98,7 +98,7 @@ export class ChangeDecorations
     if (!file) return []
     const hasHunks = file.changes.some(({ id }) => id !== undefined)
     if (uri.scheme === BASE_SCHEME ? !isReviewed(file.status, uri) : !hasHunks) return []
-    // a file without lines, such as a binary file, is kept as a whole
+    // a file without lines, such as a binary file, has one change without an ID, whose actions apply to the whole file
     return file.changes.flatMap(({ id, line: start, hasOld, at }) => {
       const line = Math.min(start, document.lineCount - 1)
       const range = new vscode.Range(line, 0, line, 0)

@@ -315,7 +315,7 @@ function contextRows(): MentionRow[] {
   return rows
 }
 
-/** Whether Git reports any changes; unknown if VS Code's Git extension is disabled. */
+/** Whether the workspace has a Git repository. Without VS Code's Git extension, whether it has a folder. */
 function hasRepository(): boolean {
   const git = vscode.extensions.getExtension<{ getAPI(version: 1): { repositories: unknown[] } }>(
     'vscode.git',

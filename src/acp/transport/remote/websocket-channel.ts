@@ -126,7 +126,7 @@ class WebSocketChannel implements RemoteChannel {
 
   /** A connection that was cut without a word looks open forever. */
   #look(): void {
-    // after a sleep of the computer, the time is over before what has arrived is read
+    // when the computer wakes up, this timer fires before the socket is read, so what has arrived is read first
     setImmediate(() => {
       // a paused socket isn't read, so its answer to a ping can't arrive
       if (this.#socket.isPaused() || this.#socket.destroyed) return

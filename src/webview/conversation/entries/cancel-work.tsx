@@ -15,10 +15,10 @@ export const TerminalView = lazyWithStyles(() => loadTerminals().then(module => 
 export const TerminalTail = lazyWithStyles(() => loadTerminals().then(module => module.TerminalTail))
 
 interface WithCancelProps {
-  /** absent if it can't be stopped separately */
+  /** absent if the work can't be stopped by itself */
   work: WorkId | undefined
   label: string
-  /** the button that hides what is part of it */
+  /** the button that hides the parts of the work */
   hide?: ComponentChildren
   children: ComponentChildren
 }

@@ -198,13 +198,18 @@ export class Workbench extends VsCodeWindow {
 
   /** Drags the side bar's border until it has this width in pixels. Below 170 pixels VS Code may hide it. */
   async setSideBarWidth(width: number): Promise<void> {
-    const box = await this.page.locator('.part.sidebar').boundingBox()
-    if (!box) throw new Error('The side bar is not shown')
-    const y = box.y + box.height / 2
-    await this.page.mouse.move(box.x + box.width, y)
-    await this.page.mouse.down()
-    await this.page.mouse.move(box.x + width, y, { steps: 5 })
-    await this.page.mouse.up()
+    // an update of the layout can move the border away from the mouse
+    await waitFor(`a side bar of ${width} pixels`, async () => {
+      const box = await this.page.locator('.part.sidebar').boundingBox()
+      if (!box) throw new Error('The side bar is not shown')
+      if (Math.abs(box.width - width) <= 2) return true
+      const y = box.y + box.height / 2
+      await this.page.mouse.move(box.x + box.width, y)
+      await this.page.mouse.down()
+      await this.page.mouse.move(box.x + width, y, { steps: 5 })
+      await this.page.mouse.up()
+      return false
+    })
   }
 
   /** Closes all editors without saving, the panel, and the notifications. */

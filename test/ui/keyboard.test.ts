@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { waitFor } from '../host/wait-for.ts'
+import { succeeds, waitFor } from '../host/wait-for.ts'
 import type { Workbench } from '../host/workbench.ts'
 import { ConversationPage } from './support/conversation-page.ts'
 import { Focus } from './support/focus.ts'
@@ -11,19 +11,16 @@ describe('with only the keyboard', () => {
   /** Runs a command from the command palette without the mouse. */
   async function command(workbench: Workbench, title: string): Promise<void> {
     const { keyboard } = workbench.page
+    let timeout = 3000
     await waitFor(`"${title}" in the command palette`, async () => {
-      const within = (doing: Promise<void>) =>
-        doing.then(
-          () => true,
-          () => false,
-        )
       await keyboard.press('F1')
       const input = workbench.paletteInput.and(workbench.page.locator(':focus'))
       // a busy window can miss the key
-      if (!(await within(input.waitFor({ timeout: 3000 })))) return false
+      if (!(await succeeds(input.waitFor({ timeout })))) return false
       await keyboard.type(title)
       const first = workbench.palette.locator('.monaco-list-row').first().filter({ hasText: title })
-      const found = await within(first.waitFor({ timeout: 3000 }))
+      const found = await succeeds(first.waitFor({ timeout }))
+      timeout = Math.min(2 * timeout, 24_000)
       await input.press(found ? 'Enter' : 'Escape')
       return found
     })

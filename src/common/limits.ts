@@ -194,7 +194,7 @@ export const EDITOR_RELOAD_MS = 1000
 /** How long the user is led there again if the editor loads the file only after that. */
 export const EDITOR_LATE_RELOAD_MS = 60_000
 /** How long to wait for a review to show the next file after scrolling. */
-export const REVIEW_SCROLL_MS = 500
+export const REVIEW_SCROLL_MS = 2000
 /** How long a key of a review waits for the one before, which may be asking the user. */
 export const REVIEW_STEP_MS = EDITOR_RELOAD_MS + REVIEW_SCROLL_MS
 /** Time limit for a registry's response. */

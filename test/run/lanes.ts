@@ -61,7 +61,7 @@ export function createLanes(inBrowser: boolean, version: { current: string; floo
             'UI',
             'test/ui/',
             ['package', 'compile the workbenches'],
-            ['--timeout', '240000', '--slow', '20000'],
+            ['--timeout', '480000', '--slow', '20000'],
           ),
           // the built webviews and the extension in plain Node, without a workbench
           mochaLane(

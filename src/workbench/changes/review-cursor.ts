@@ -126,13 +126,23 @@ export class ReviewCursor extends Owner {
     if (!isLoaded) void this.#stay(position)
   }
 
-  /** Goes there again when the editor has loaded a write to the file after all, unless the user has moved since. */
+  /**
+   * Puts the cursor there again when the editor has loaded a write to the file after all, unless the user has moved since. The focus stays
+   * where it is.
+   */
   async #stay(position: HunkPosition): Promise<void> {
     this.#led = position
+    const { path, line } = position
     const end = performance.now() + EDITOR_LATE_RELOAD_MS
     const isHere = () => this.#led === position
-    const isLoaded = await this.#reloaded(position.path, () => (isHere() ? end - performance.now() : 0))
-    if (isLoaded && isHere()) await this.#show(position)
+    const isLoaded = await this.#reloaded(path, () => (isHere() ? end - performance.now() : 0))
+    const inReview = this.#editors.shownReview && (await this.#innerEditors()).get(path)
+    const active = vscode.window.activeTextEditor
+    const editor =
+      inReview ?? (active && (await this.pathIn(active.document.uri)) === path ? active : undefined)
+    if (!isLoaded || !editor || !isHere()) return
+    putCursor(editor, line)
+    if (inReview) this.#mark(inReview)
   }
 
   async #show(position: HunkPosition): Promise<void> {
@@ -209,8 +219,7 @@ export class ReviewCursor extends Owner {
       const inner = await this.#innerEditors()
       const editor = inner.get(path)
       if (editor) {
-        editor.selection = new vscode.Selection(line, 0, line, 0)
-        editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
+        putCursor(editor, line)
         this.#mark(editor)
         this.#inReview = { tab, position }
         return true
@@ -254,6 +263,11 @@ export class ReviewCursor extends Owner {
     )
     return new Map(found.flat())
   }
+}
+
+function putCursor(editor: vscode.TextEditor, line: number): void {
+  editor.selection = new vscode.Selection(line, 0, line, 0)
+  editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
 }
 
 /** Only the editors of a review are in no column. */

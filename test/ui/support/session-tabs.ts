@@ -1,5 +1,6 @@
 import type { Frame } from 'playwright-core'
 import { waitFor } from '../../host/wait-for.ts'
+import { PATIENCE_MS } from '../../support/patience.ts'
 import { ConversationPage } from './conversation-page.ts'
 
 type Window = Parameters<typeof ConversationPage.find>[0]
@@ -10,12 +11,14 @@ export async function pageOfSession({ page }: Window, title: string, state = '')
     const heading = frame.locator(`body${state}`).getByRole('heading', { name: title, exact: true })
     return (await heading.isVisible().catch(() => false)) ? frame : undefined
   }
-  const frame = await waitFor(`conversation ${title}`, async () => {
+  const find = async () => {
     for (const one of page.frames()) {
       const found = await shown(one)
       if (found) return found
     }
-  })
+  }
+  // after a reload, several tabs start at the same time
+  const frame = await waitFor(`conversation ${title}`, find, { timeout: 2 * PATIENCE_MS })
   return ConversationPage.inFrame(frame)
 }
 

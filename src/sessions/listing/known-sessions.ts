@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AgentCapabilities, SessionInfo } from '../../acp/model.ts'
 import { sessionKey } from '../../common/session-key.ts'
 import type { LocalSession } from '../../history/session-store.ts'
@@ -23,8 +24,8 @@ export interface SessionSources {
 }
 
 /**
- * The sessions of one agent, without the state of sessions that are open in this window. The objects stay the same until something of the
- * agent changes, since a list of thousands is requested with every change of an open session.
+ * The sessions of one agent, without the state of sessions that are open in this window. An object stays the same until something of its
+ * session changes, since a list of thousands is requested with every change of an open session, and with every page that the agent lists.
  */
 export class KnownSessions {
   readonly #agentId: string
@@ -58,6 +59,7 @@ export class KnownSessions {
     const keys = Object.keys(sources) as Array<keyof SessionSources>
     if (before && keys.every(key => before[key] === sources[key])) return
     this.#sources = sources
+    const earlier = new Map(this.#all)
     this.#all.clear()
     this.#records.clear()
     for (const record of sources.records) this.#addRecord(record, sources)
@@ -67,6 +69,10 @@ export class KnownSessions {
       if (item) item.title = givenTitle
     }
     this.#note(sources)
+    for (const [sessionId, item] of this.#all) {
+      const before = earlier.get(sessionId)
+      if (before && isSame(before, item)) this.#all.set(sessionId, before)
+    }
     this.#listed = [...this.#all.values()].filter(
       item => (sources.isAvailable || item.canLoad) && !this.isUnused(item),
     )
@@ -153,4 +159,11 @@ export class KnownSessions {
       ...more,
     }
   }
+}
+
+function isSame(before: HistoryItem, item: HistoryItem): boolean {
+  const keys = Object.keys(item) as Array<keyof HistoryItem>
+  const isEqual = (key: keyof HistoryItem) =>
+    before[key] === item[key] || isDeepStrictEqual(before[key], item[key])
+  return Object.keys(before).length === keys.length && keys.every(isEqual)
 }

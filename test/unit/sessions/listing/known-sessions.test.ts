@@ -31,6 +31,26 @@ describe('KnownSessions', () => {
     )
   })
 
+  it('are the same objects when the agent lists more sessions, but for those that changed', () => {
+    const known = new KnownSessions('a')
+    const [two, three] = ['two', 'three'].map(sessionId => ({
+      ...{ sessionId, cwd: '/w', additionalDirectories: [], title: sessionId },
+    }))
+    const records = () => [
+      record('one', { title: 'One', formerTitles: ['A'], continuedIn: { agentId: 'b', sessionId: 'x' } }),
+    ]
+    known.update({ ...sources, records: records(), listed: [two!] })
+    const [one, before] = known.listed
+    known.update({ ...sources, records: records(), listed: [{ ...two! }, three!] })
+    assert.deepEqual(ids(known), ['one', 'two', 'three'])
+    assert.equal(known.listed[0], one)
+    assert.equal(known.listed[1], before)
+    assert.equal(known.get('two'), before)
+    known.update({ ...sources, records: records(), listed: [{ ...two!, title: 'Renamed' }, three!] })
+    assert.equal(known.listed[0], one)
+    assert.equal(known.listed[1]?.title, 'Renamed')
+  })
+
   it('change with each part that they are known from', () => {
     const known = new KnownSessions('a')
     const listedWith = (change: Partial<SessionSources>) => {

@@ -9,7 +9,6 @@ import { AgentClosedError } from './agent.ts'
 import { type AgentLink, limitLog } from './agent-link.ts'
 import type { ConnectionHandlers } from './connection.ts'
 import { InvalidResponseError, NotSupportedError, toAgentError } from './errors.ts'
-import { KnownSessions } from './known-sessions.ts'
 import { clientWithPaths, contentForAgent, listedHere, updateHere } from './map-paths.ts'
 import type {
   AcpMcpServer,
@@ -27,6 +26,7 @@ import type {
   SessionUpdate,
   SteeringOutcome,
 } from './model.ts'
+import { SessionMap } from './session-map.ts'
 import type { HostedAgentState } from './transport/host/hosted-agent-state.ts'
 import { given } from './wire/content.ts'
 import { answerElicitation, elicitationCompleteSchema } from './wire/elicitation.ts'
@@ -77,7 +77,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   readonly #paths: PathMapper | undefined
   readonly #onUpdate: Emitter<{ sessionId: string; update: SessionUpdate }>
   readonly #onAuthStatus: Emitter<AuthStatus>
-  protected readonly sessions = new KnownSessions<S>(sessionId =>
+  protected readonly sessions = new SessionMap<S>(sessionId =>
     this.createSession(sessionId, this.#emit, this.report),
   )
   /** loads that the user canceled */

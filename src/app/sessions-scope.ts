@@ -47,7 +47,7 @@ export function createSessionsScope(
     services: {
       files: window.files,
       onDidSave: window.onDidSave,
-      environment: async folder => (await window.projects.in(folder)).env,
+      environment: async folder => (await window.projects.environmentFor(folder)).env,
       guard,
       turns: window.turns,
     },

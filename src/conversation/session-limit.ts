@@ -116,7 +116,7 @@ export function isUndecided(state: LimitState, use: SessionUse): boolean {
 }
 
 /** The user stopped at the reached limits. */
-export function stopped(state: LimitState, use: SessionUse): LimitState {
+export function stopAtLimits(state: LimitState, use: SessionUse): LimitState {
   return { ...state, stopped: pickLimits(state.limits, reachedLimits(state, use)) }
 }
 
@@ -124,7 +124,7 @@ export function stopped(state: LimitState, use: SessionUse): LimitState {
  * The user continues: each reached limit is raised by its first amount, or to a multiple of it, clearly above the current use, so that the
  * next question doesn't follow at once.
  */
-export function raised(state: LimitState, use: SessionUse): LimitState {
+export function raiseLimits(state: LimitState, use: SessionUse): LimitState {
   const limits = { ...state.limits }
   for (const kind of reachedLimits(state, use)) {
     const limit = limits[kind] ?? 0

@@ -3,7 +3,7 @@ import type { ConfigOption } from '../acp/model.ts'
 import type { SecretRegistry } from '../common/secrets.ts'
 import { idOfStored, storedId } from '../common/session-key.ts'
 import { terminalsIn } from '../conversation/entries/tool-call.ts'
-import type { SaidFrame, SavedConversation } from '../conversation/replay/restore-state.ts'
+import type { LastSavedFrame, SavedConversation } from '../conversation/replay/restore-state.ts'
 import { StepBudget, type SteppedWork } from '../conversation/replay/stepped-work.ts'
 import type { Entry, TerminalState } from '../conversation/state.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
@@ -58,7 +58,7 @@ export interface TranscriptChanges {
    * The last frame of a hosted agent's output that the stored conversation includes; stored in the same transaction, so that no output is
    * applied twice.
    */
-  said?: SaidFrame
+  said?: LastSavedFrame
 }
 
 /** Reads and writes the rows of stored conversations, without held secrets. All methods may throw SQLite's errors. */

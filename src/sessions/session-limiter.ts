@@ -13,10 +13,10 @@ import {
   type Limits,
   limitLevel,
   limitState,
-  raised,
+  raiseLimits,
   reachedLimits,
   type SessionUse,
-  stopped,
+  stopAtLimits,
   takeWarnings,
 } from '../conversation/session-limit.ts'
 import { type Schedule, scheduleTimer } from '../conversation/turns.ts'
@@ -85,7 +85,7 @@ export class SessionLimiter extends Owner {
     this.#isOwn = span?.limit !== undefined
     this.#state = span?.limit ?? limitState(settings.read())
     // to open an old session needs no decision
-    if (!this.#isOwn) this.#state = stopped(this.#state, this.#use)
+    if (!this.#isOwn) this.#state = stopAtLimits(this.#state, this.#use)
     this.register(toDisposable(() => this.#timer?.dispose()))
     this.register(toDisposable(() => this.#store()))
     this.register(meter.onDidChange(() => this.#review()))
@@ -206,9 +206,9 @@ export class SessionLimiter extends Owner {
     const outcome = await session.requests.askUser(this.#request(use), new AbortController().signal)
     if (this.owned.isDisposed || !session.isLive) return
     const answer = outcome.type === 'selected' ? outcome.optionId : undefined
-    if (answer === 'continue') this.#change(raised(this.#state, this.#use))
+    if (answer === 'continue') this.#change(raiseLimits(this.#state, this.#use))
     else if (answer === 'set') await settings.edit(this)
-    else this.#change(stopped(this.#state, this.#use))
+    else this.#change(stopAtLimits(this.#state, this.#use))
     if (answer === 'stop') {
       this.#isStopping = session.turns.isWorking
       session.turns.queue.pause()
@@ -221,7 +221,7 @@ export class SessionLimiter extends Owner {
   #request(use: SessionUse): Parameters<Session['requests']['askUser']>[0] {
     const { session, settings } = this.#options
     const { limits } = this.#state
-    const next = raised(this.#state, use).limits
+    const next = raiseLimits(this.#state, use).limits
     const currency = highestCost(use)?.currency
     const reached = reachedLimits(this.#state, use)
     const to = reached.map(kind =>

@@ -3,7 +3,7 @@ import { Owner, toDisposable } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { ChangeSet, type TakenChanges } from '../conversation/change-set.ts'
 import { INTERRUPTED } from '../conversation/reducer/reduce-turn.ts'
-import { type SaidFrame, savedBackground } from '../conversation/replay/restore-state.ts'
+import { type LastSavedFrame, savedBackground } from '../conversation/replay/restore-state.ts'
 import type { Session } from '../conversation/session.ts'
 import type { Change, Entry, EntryId, SessionState } from '../conversation/state.ts'
 import { REOPEN_AFTER_MS } from '../history/database.ts'
@@ -157,7 +157,7 @@ export class TranscriptRecorder extends Owner {
   }
 
   /** `said`: the last frame of the agent in the host that is included. */
-  #takeUnwritten(): { changes: TakenChanges; said: SaidFrame | undefined } {
+  #takeUnwritten(): { changes: TakenChanges; said: LastSavedFrame | undefined } {
     const changes = this.#changes.take()
     if (changes.reset) this.#replace = true
     const { entries, terminals } = this.#unwritten
@@ -173,7 +173,7 @@ export class TranscriptRecorder extends Owner {
   }
 
   /** `said`: the last frame that couldn't be written; absent if everything is written, or there is no host. */
-  #passOn(said: SaidFrame | undefined, isLast: boolean): void {
+  #passOn(said: LastSavedFrame | undefined, isLast: boolean): void {
     const { isAll, entries, terminals } = this.#unwritten
     this.#isUnsavedTooLarge = false
     if (!said) {

@@ -1,5 +1,5 @@
 import { isRecord } from '../common/is-record.ts'
-import type { SaidFrame, SavedConversation } from '../conversation/replay/restore-state.ts'
+import type { LastSavedFrame, SavedConversation } from '../conversation/replay/restore-state.ts'
 import type { TranscriptChanges } from '../history/transcript-rows.ts'
 import { entryJson, readEntry, readHead, readTerminal, valueJson } from '../history/transcript-schema.ts'
 
@@ -11,7 +11,7 @@ export interface UnsavedConversation {
   /** the session, which may not be in the stored list of sessions, either */
   cwd: string
   additionalDirectories: string[]
-  changes: TranscriptChanges & { said: SaidFrame }
+  changes: TranscriptChanges & { said: LastSavedFrame }
 }
 
 /** The unsaved changes that the host stored for its agent with this id; `undefined` if there are none, or they can't be read. */

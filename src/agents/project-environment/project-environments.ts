@@ -159,7 +159,7 @@ export class ProjectEnvironments extends Owner {
   }
 
   /** The environment of processes that start in the folder. Never rejects. `again`: the tools run again. */
-  async in(folder: string, again = false): Promise<LaunchEnvironment> {
+  async environmentFor(folder: string, again = false): Promise<LaunchEnvironment> {
     const { changes } = await this.of(folder, again)
     const base = await this.#options.base()
     let { env } = base

@@ -24,7 +24,7 @@ export interface AgentDirectoryParts {
   mcp: McpServers
   rules: Pick<PermissionRules, 'problems' | 'onDidChange'>
   environment: LaunchEnvironmentSource
-  environments: Pick<AgentEnvironments, 'in'>
+  environments: Pick<AgentEnvironments, 'environmentFor'>
   consent: Pick<LaunchConsent, 'agent'>
   /** The inputs, secrets and network of agents on servers. */
   remote: Pick<RemoteLaunchOptions, 'inputs' | 'secrets'> & { network(): RemoteLaunchOptions['network'] }
@@ -122,7 +122,7 @@ async function launchOf(
   const context = {
     folders: folders(),
     userHome: homedir(),
-    environmentIn: (folder: string) => environments.in(agentId, folder),
+    environmentIn: (folder: string) => environments.environmentFor(agentId, folder),
   }
   let resolution = await resolveLaunch(definition, { ...context, environment: await environment.get() })
   if ('failure' in resolution && resolution.failure.kind === 'command-missing') {

@@ -16,7 +16,7 @@ interface Started {
 
 type Projects = Pick<
   ProjectEnvironments,
-  'known' | 'in' | 'of' | 'mayDiffer' | 'dismiss' | 'slowTool' | 'onDidChange' | 'onDidChangeSlow'
+  'known' | 'environmentFor' | 'of' | 'mayDiffer' | 'dismiss' | 'slowTool' | 'onDidChange' | 'onDidChangeSlow'
 >
 
 /**
@@ -43,10 +43,10 @@ export class AgentEnvironments extends Owner {
   }
 
   /** The environment in which the agent, or a command of its sessions, starts in a folder. */
-  async in(agentId: string, folder: string): Promise<LaunchEnvironment> {
+  async environmentFor(agentId: string, folder: string): Promise<LaunchEnvironment> {
     this.#awaited.set(agentId, folder)
     try {
-      return await this.#projects.in(folder, true)
+      return await this.#projects.environmentFor(folder, true)
     } finally {
       this.#awaited.delete(agentId)
     }

@@ -76,7 +76,8 @@ export function createAgentServices(options: AgentServicesOptions) {
       environment: {
         current: () => environment.current(),
         get: async () =>
-          (await withTimeout(projects.in(searched()), SEARCH_PROJECT_MS)) ?? (await environment.get()),
+          (await withTimeout(projects.environmentFor(searched()), SEARCH_PROJECT_MS)) ??
+          (await environment.get()),
         refresh: () => environment.refresh(),
       },
       lastUsed: lastUsedAgent(storage),
@@ -99,7 +100,7 @@ export function createAgentServices(options: AgentServicesOptions) {
   const consent = launchConsent(new WorkspaceConsent(storage.workspace), dialogs)
   const mcpServices = createMcpServices({
     ...{ ...process, platform, own, secretStore, settings, trusted },
-    environmentIn: folder => projects.in(folder ?? searched()),
+    environmentIn: folder => projects.environmentFor(folder ?? searched()),
     allow: consent.mcpServers,
   })
   const { inputs, mcp } = mcpServices

@@ -9,7 +9,7 @@ import {
   type PermissionRuleSetting,
   type RuleAction,
   ruleText,
-  widened,
+  withAnyArguments,
 } from '../../sessions/permission-rules/rule.ts'
 import type { SessionAllowance } from '../../sessions/permission-rules/session-allowance.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
@@ -159,7 +159,7 @@ async function change(
     if (rule.scope === 'session') allowance?.replace(rule, next)
     else await settings.replace(rule, next)
   }
-  const wide = widened(rule.source)
+  const wide = withAnyArguments(rule.source)
   const remove = rule.accepts ? l10n.t('Turn Off') : l10n.t('Remove')
   const steps: StepItem[] = [
     // Enter accepts the first item
@@ -207,7 +207,7 @@ function itemOf(rule: PermissionRule, { nameOf, consent }: RuleCommandOptions): 
   const { action, agent, scope, source } = rule
   const parts = [
     // the label says only that the rule allows nothing
-    ...(widened(source) ? [source.command ?? ''] : []),
+    ...(withAnyArguments(source) ? [source.command ?? ''] : []),
     actionText(action),
     placeOf(rule),
     agent === undefined ? l10n.t('All agents') : nameOf(agent),

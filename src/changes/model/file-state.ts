@@ -141,7 +141,7 @@ export class FileStates {
 
   /**
    * Writes the state to the file, or removes it with `discard`, if the file still is as expected. Rejects if that fails,
-   * with {@link LeftUnchangedError} if it isn't as expected.
+   * with {@link FileChangedError} if it isn't as expected.
    */
   async write(
     path: string,
@@ -248,11 +248,11 @@ export class FileStates {
   }
 }
 
-/** Removes a folder that contains only empty folders. Rejects with {@link LeftUnchangedError} for others. */
+/** Removes a folder that contains only empty folders. Rejects with {@link FileChangedError} for others. */
 async function removeEmptyFolder(path: string): Promise<void> {
   const entries = await withEntry(path, entry => readdir(onDisk(entry), { withFileTypes: true }))
   if (!entries.every(entry => entry.isDirectory()))
-    throw new LeftUnchangedError(l10n.t('A folder that contains other files is in its place.'))
+    throw new FileChangedError(l10n.t('A folder that contains other files is in its place.'))
   for (const { name } of entries) await removeEmptyFolder(join(path, name))
   await withEntry(path, entry => rmdir(onDisk(entry)))
 }
@@ -273,8 +273,8 @@ function isMissing(error: unknown): boolean {
 }
 
 /** The file has moved or changed, so nothing was written. The message is for the user. */
-export class LeftUnchangedError extends Error {
-  override readonly name = 'LeftUnchangedError'
+export class FileChangedError extends Error {
+  override readonly name = 'FileChangedError'
 }
 
 /** Says in words for the user that a path leads through a link, or that the file was written meanwhile. */
@@ -285,11 +285,11 @@ async function inPlace(work: Promise<void>): Promise<void> {
     const cause = { cause: error }
     if (error instanceof RedirectedError) {
       const text = l10n.t('A link in its path leads elsewhere now. The file was left unchanged.')
-      throw new LeftUnchangedError(text, cause)
+      throw new FileChangedError(text, cause)
     }
     if (error instanceof WrittenMeanwhileError) {
       const text = l10n.t('The file was written at the same moment and was left unchanged. Try again.')
-      throw new LeftUnchangedError(text, cause)
+      throw new FileChangedError(text, cause)
     }
     throw error
   }

@@ -10,13 +10,7 @@ import type { TrackedFiles } from '../detect/tracked-files.ts'
 import type { FileViews } from '../documents/file-views.ts'
 import type { Matches } from '../model/change-versions.ts'
 import type { ContentHolders } from '../model/content-use.ts'
-import {
-  ABSENT,
-  type FileStates,
-  LeftUnchangedError,
-  sameAttributes,
-  sameState,
-} from '../model/file-state.ts'
+import { ABSENT, FileChangedError, type FileStates, sameAttributes, sameState } from '../model/file-state.ts'
 import { TrackedFile } from '../model/tracked-file.ts'
 import {
   type BegunUndo,
@@ -163,7 +157,7 @@ export class Review {
         if (view.document && target.attributes.type !== 'text') return 'unsaved'
         const withdraw = await note({ before: view.file.store(), after: target.store() })
         await this.#replace(key, file, target, view).catch(async (error: unknown) => {
-          if (error instanceof LeftUnchangedError) await withdraw()
+          if (error instanceof FileChangedError) await withdraw()
           throw error
         })
         this.#files.noteDecision(key, file)

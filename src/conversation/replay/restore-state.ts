@@ -25,7 +25,7 @@ export interface SavedConversation {
     background?: SavedBackground[] | undefined
   }
   /** The hosted agent of the conversation, and the number of its last frame that is included. */
-  said?: SaidFrame
+  said?: LastSavedFrame
 }
 
 /** Background work as last listed by the session, or by a subagent of it (`within`). */
@@ -38,7 +38,7 @@ interface SavedBackground {
 }
 
 /** A frame of an agent in the host. */
-export interface SaidFrame {
+export interface LastSavedFrame {
   hostedId: string
   frame: number
 }

@@ -76,7 +76,7 @@ export async function replaceFiles(
       if (!(await isPlainFolder(top, path.dirname(file)))) throw inTheWay(file)
       const { ino } = await lstat(from)
       await place(from, at).catch(error => {
-        throw errorCode(error) === 'EEXIST' ? existing(file) : error
+        throw errorCode(error) === 'EEXIST' ? fileExistsError(file) : error
       })
       undo.push(async () => {
         if ((await lstat(at).catch(() => undefined))?.ino === ino) await rm(at)
@@ -102,7 +102,7 @@ export function changedMeanwhile(files: readonly string[]): GitError {
   return new GitError(l10n.t('These files were changed meanwhile: {0}. Try again.', files.join(', ')))
 }
 
-export function existing(file: string): GitError {
+export function fileExistsError(file: string): GitError {
   return new GitError(l10n.t('{0} exists in the workspace, and Git ignores it. Rename it first.', file))
 }
 

@@ -16,7 +16,7 @@ import {
 } from './index-copy.ts'
 import {
   changedMeanwhile,
-  existing,
+  fileExistsError,
   replaceFiles,
   statsOf,
   withFolderBeside,
@@ -247,7 +247,7 @@ async function checkAdded(top: string, added: readonly string[], deleted: readon
       // a file is where a folder is needed
       error => error.code === 'ENOTDIR' && !deleted.some(one => file.startsWith(`${one}/`)),
     )
-    if (isThere) throw existing(file)
+    if (isThere) throw fileExistsError(file)
   }
 }
 

@@ -17,7 +17,7 @@ import {
 import { pathsOfCommands } from './command-paths.ts'
 import { refusedWord } from './known-words.ts'
 import type { RuleSubject } from './request-subject.ts'
-import { type PermissionRule, type Refusal, type RuleAction, widened } from './rule.ts'
+import { type PermissionRule, type Refusal, type RuleAction, withAnyArguments } from './rule.ts'
 
 /** The subject of a permission request, prepared for matching rules. */
 export interface AnalyzedRequest {
@@ -196,7 +196,7 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
   const onlyReads = ONLY_READ.has(subject.kind) && subject.shown.length === 0
   if (analyzed.namesProtected || (!onlyReads && [...paths, ...possiblePaths].some(one => one.protected)))
     return { why: 'protected' }
-  if (subject.obscure || (rule.accepts && !subject.hasInput)) return { why: 'input' }
+  if (subject.isUnclear || (rule.accepts && !subject.hasInput)) return { why: 'input' }
   if (lines.some(line => !line.sure)) return { why: 'unsure' }
   for (const { words } of lines.flatMap(line => line.commands)) {
     const texts = words.map(({ text }) => text)
@@ -225,7 +225,7 @@ function refusedIn(
   const refused = command ? refusedWord(words, open, false, globs) : unclearWord(words, platform, globs)
   if (refused === undefined) return undefined
   const word = words[refused] ?? words[0] ?? ''
-  const instead = refused === 0 && command && !open[0] ? widened(source) : undefined
+  const instead = refused === 0 && command && !open[0] ? withAnyArguments(source) : undefined
   return instead?.command === undefined
     ? { why: 'word', word }
     : { why: 'program', program: word, instead: instead.command }

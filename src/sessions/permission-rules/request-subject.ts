@@ -38,7 +38,7 @@ export interface RuleSubject {
   /** The request is about a plan, or a change of the mode. */
   isPlan: boolean
   /** The request contains something that rules don't check, so no rule may allow it. */
-  obscure: boolean
+  isUnclear: boolean
   /** The request asks to run outside of the agent's sandbox, so no rule may allow it. */
   leavesSandbox: boolean
 }
@@ -79,8 +79,8 @@ export function subjectOf(
     patchPaths: [...fields.patchPaths],
     hasInput: tool?.rawInput !== undefined || commands.length > 0 || fields.paths.size > 0,
     isPlan: kind === 'switch_mode' || fields.isPlan,
-    obscure:
-      fields.obscure ||
+    isUnclear:
+      fields.isUnclear ||
       input.environment.length > 0 ||
       input.unreadable ||
       // with several commands, each would need its own known folder
@@ -167,7 +167,7 @@ class InputFields {
   isPlan = false
   /** whether the content has a terminal: the call runs a command, whatever kind is reported */
   runs = false
-  obscure = false
+  isUnclear = false
   leavesSandbox = false
   #deletes = false
   /** An operation is reported that doesn't just edit. */
@@ -189,7 +189,7 @@ class InputFields {
   readTool(tool: ToolCallEntry): void {
     for (const { path } of tool.locations) this.#add(path)
     for (const content of tool.content) {
-      if (content.type === 'unknown') this.obscure = true
+      if (content.type === 'unknown') this.isUnclear = true
       if (content.type === 'terminal') this.runs = true
       if (content.type !== 'diff') continue
       this.edits = true
@@ -206,12 +206,12 @@ class InputFields {
   }
 
   #object(value: object, depth: number): void {
-    if (depth > MAX_DEPTH) this.obscure = true
+    if (depth > MAX_DEPTH) this.isUnclear = true
     else {
       for (const key in value) {
         this.#remaining -= 1
         if (this.#remaining < 0) {
-          this.obscure = true
+          this.isUnclear = true
           return
         }
         this.#field(key, (value as Record<string, unknown>)[key], depth)
@@ -227,7 +227,8 @@ class InputFields {
     if (typeof value === 'boolean' || typeof value === 'number') return
     if (EXTRA_FIELDS.has(name)) return
     if (name === 'plan') this.isPlan = true
-    if (isEnvironmentField(name)) this.obscure ||= typeof value !== 'object' || Object.keys(value).length > 0
+    if (isEnvironmentField(name))
+      this.isUnclear ||= typeof value !== 'object' || Object.keys(value).length > 0
     else if (this.#isCommand(name, value)) return
     else if (typeof value === 'string') this.#text(key, name, value)
     else if (Array.isArray(value)) this.#list(key, name, value, depth)
@@ -252,10 +253,10 @@ class InputFields {
   #list(key: string, name: string, values: readonly unknown[], depth: number): void {
     for (const value of values) {
       this.#remaining -= 1
-      if (this.#remaining < 0) this.obscure = true
-      if (this.obscure) return
+      if (this.#remaining < 0) this.isUnclear = true
+      if (this.isUnclear) return
       if (typeof value === 'string' && value !== '') this.#text(key, name, value)
-      else if (Array.isArray(value)) this.obscure = true
+      else if (Array.isArray(value)) this.isUnclear = true
       else if (typeof value === 'object' && value !== null) this.#object(value, depth + 1)
     }
   }
@@ -264,28 +265,28 @@ class InputFields {
     if (URL_FIELDS.has(name)) this.#url(value)
     else if (PATCH_FIELDS.has(name)) this.#patch(value, name === 'input')
     else if (EDIT_FIELDS.has(name)) this.edits = true
-    else if (GLOB_FIELDS.has(name)) this.obscure ||= leadsElsewhere(value) || /:\/\/|^[$%]/.test(value)
-    else if (PATTERN_FIELDS.has(name)) this.obscure ||= leadsElsewhere(value)
+    else if (GLOB_FIELDS.has(name)) this.isUnclear ||= leadsElsewhere(value) || /:\/\/|^[$%]/.test(value)
+    else if (PATTERN_FIELDS.has(name)) this.isUnclear ||= leadsElsewhere(value)
     else if (isPathField(key)) this.#path(value)
     else if (PLAIN_FIELDS.has(name)) return
-    else if (name === 'prompt') this.obscure ||= this.#kind !== 'fetch' && this.#kind !== 'think'
+    else if (name === 'prompt') this.isUnclear ||= this.#kind !== 'fetch' && this.#kind !== 'think'
     // a sandbox option that doesn't leave the sandbox
     else if (name.includes('sandbox')) return
-    else if (name === 'shell') this.obscure ||= !SHELL.test(value)
+    else if (name === 'shell') this.isUnclear ||= !SHELL.test(value)
     else if (WORD_FIELDS.has(name) || name.endsWith('id')) {
       this.#deletes ||= DELETES.test(value)
       this.#doesOther ||= OPERATION_FIELDS.has(name) && !EDITS.test(value)
-      this.obscure ||= !/^[\w:-]{1,200}$/.test(value)
-    } else this.obscure = true
+      this.isUnclear ||= !/^[\w:-]{1,200}$/.test(value)
+    } else this.isUnclear = true
   }
 
   #add(path: string): void {
     // the agent may replace a home directory or a variable
-    if (/^[~$%]/.test(path)) this.obscure = true
+    if (/^[~$%]/.test(path)) this.isUnclear = true
     // Git quotes and escapes a name with special characters
-    if (path.startsWith('"')) this.obscure = true
+    if (path.startsWith('"')) this.isUnclear = true
     // the agent may trim the path
-    if (path !== path.trim()) this.obscure = true
+    if (path !== path.trim()) this.isUnclear = true
     this.paths.add(path)
   }
 
@@ -298,7 +299,7 @@ class InputFields {
     const isRemote = /^https?:\/\//i.test(value) || /^[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]|$)/.test(value)
     if (this.#kind === 'fetch' && isRemote) return
     if (/^file:\/\//i.test(value) || !/^[a-z][\w+.-]+:/i.test(value)) this.#add(value)
-    else this.obscure = true
+    else this.isUnclear = true
   }
 
   #patch(patch: string, mayBeOther: boolean): void {
@@ -307,7 +308,7 @@ class InputFields {
     for (const path of possible) this.possiblePaths.add(path)
     for (const path of [...paths, ...possible]) this.patchPaths.add(path)
     // text that isn't a patch
-    if (unsure || (mayBeOther && !isPatch && patch.trim() !== '')) this.obscure = true
+    if (unsure || (mayBeOther && !isPatch && patch.trim() !== '')) this.isUnclear = true
     this.edits = true
     this.#deletes ||= PATCH_DELETES.test(patch)
   }

@@ -88,7 +88,7 @@ export function refusalText(rule: string, refusal: Refusal): string {
  * For a rule that allows nothing because it has `*` for a program whose arguments aren't known: the rule with `**`, which allows anything
  * that the program can do.
  */
-export function widened(rule: PermissionRuleSetting): PermissionRuleSetting | undefined {
+export function withAnyArguments(rule: PermissionRuleSetting): PermissionRuleSetting | undefined {
   const pattern = rule.command === undefined ? undefined : parseCommandPattern(rule.command)
   if (rule.action !== 'allow' || !pattern || !hasStar(pattern) || pattern.anything) return undefined
   const [known, open] = [wordPatterns(pattern), pattern.words.map(pieces => pieces.length > 1)]
@@ -116,7 +116,7 @@ export function ruleText({
     const pattern = parseCommandPattern(command)
     const [program] = pattern ? wordPatterns(pattern) : []
     const start = command.replace(/\s*\*+\s*$/, '')
-    if (action === 'allow' && widened({ command, action }))
+    if (action === 'allow' && withAnyArguments({ command, action }))
       return l10n.t('Nothing: write ** instead of * for anything {0} can do', program ?? '')
     if (!pattern?.open) return l10n.t('The command {0}', command)
     if (program === undefined)

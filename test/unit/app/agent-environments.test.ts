@@ -50,7 +50,7 @@ describe('the environments of agents', () => {
     environments = new AgentEnvironments({
       known: of,
       of: async folder => of(folder),
-      in: async () => {
+      environmentFor: async () => {
         await answer
         return { env: {}, platform: process.platform, source: 'process' }
       },
@@ -104,7 +104,7 @@ describe('the environments of agents', () => {
     answer = end.promise
     let changes = 0
     environments.onDidChange(() => changes++)
-    const starting = environments.in('one', '/main')
+    const starting = environments.environmentFor('one', '/main')
     slow = 'direnv'
     slowChanged.fire()
     assert.deepEqual(

@@ -48,7 +48,7 @@ describe('an agent that the settings of the workspace start', () => {
     agentDirectory({
       catalog: { get: () => definition },
       environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
-      environments: { in: async () => ({ env: {}, platform: process.platform }) },
+      environments: { environmentFor: async () => ({ env: {}, platform: process.platform }) },
       consent: launches,
       folders: () => [{ name: 'w', path: process.cwd() }],
       logFor: () => silentLogger,
@@ -304,7 +304,7 @@ describe('an agent that the settings of the workspace start', () => {
     const launch = await agentDirectory({
       catalog: { get: () => current },
       environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
-      environments: { in: async () => ({ env: {}, platform: process.platform }) },
+      environments: { environmentFor: async () => ({ env: {}, platform: process.platform }) },
       consent: {
         agent: async () => {
           // the settings change while the user reads
@@ -332,7 +332,7 @@ describe('an agent that the settings of the workspace start', () => {
         },
       },
       environment: { get: async () => ({ env: {}, platform: process.platform }), refresh() {} },
-      environments: { in: async () => ({ env: {}, platform: process.platform }) },
+      environments: { environmentFor: async () => ({ env: {}, platform: process.platform }) },
       folders: () => [{ name: 'w', path: process.cwd() }],
       logFor: () => silentLogger,
       signInEnvironment: async () => ({}),

@@ -4,10 +4,10 @@ import {
   isUndecided,
   limitState,
   lowestLimits,
-  raised,
+  raiseLimits,
   reachedLimits,
   readLimits,
-  stopped,
+  stopAtLimits,
   takeWarnings,
 } from '../../../src/conversation/session-limit.ts'
 
@@ -25,13 +25,13 @@ describe('the limits of a session', () => {
   })
 
   it('are raised by the same amount again, or beyond what is used already', () => {
-    const first = raised(limitState({ cost: 5, tokens: 10 }), used(5))
+    const first = raiseLimits(limitState({ cost: 5, tokens: 10 }), used(5))
     assert.deepEqual(first.limits, { cost: 10, tokens: 10 })
-    assert.deepEqual(raised(first, used(27)).limits, { cost: 30, tokens: 10 })
+    assert.deepEqual(raiseLimits(first, used(27)).limits, { cost: 30, tokens: 10 })
     // not to what is reached a moment later
-    assert.deepEqual(raised(first, used(99.9)).limits, { cost: 105, tokens: 10 })
-    assert.ok(raised(limitState({ cost: 0.0001 }), used(5)).limits.cost! >= 5.25)
-    const tiny = raised(limitState({ cost: 1e-9 }), used(1e12))
+    assert.deepEqual(raiseLimits(first, used(99.9)).limits, { cost: 105, tokens: 10 })
+    assert.ok(raiseLimits(limitState({ cost: 0.0001 }), used(5)).limits.cost! >= 5.25)
+    const tiny = raiseLimits(limitState({ cost: 1e-9 }), used(1e12))
     assert.deepEqual(reachedLimits(tiny, used(1e12)), [])
   })
 
@@ -41,7 +41,7 @@ describe('the limits of a session', () => {
     assert.deepEqual(near.kinds, ['cost'])
     assert.deepEqual(takeWarnings(near.state, used(4.5)).kinds, [])
     assert.deepEqual(takeWarnings(start, used(6)).kinds, [])
-    const next = raised(near.state, used(5))
+    const next = raiseLimits(near.state, used(5))
     assert.deepEqual(takeWarnings(next, used(7.9)).kinds, [])
     assert.deepEqual(takeWarnings(next, used(8)).kinds, ['cost'])
   })
@@ -49,7 +49,7 @@ describe('the limits of a session', () => {
   it('are decided about once, until another one is set', () => {
     const start = limitState({ cost: 5 })
     assert.ok(isUndecided(start, used(5)))
-    const over = stopped(start, used(5))
+    const over = stopAtLimits(start, used(5))
     assert.ok(!isUndecided(over, used(7)))
     assert.ok(isUndecided(changedLimit(over, 'cost', 6), used(7)))
     assert.deepEqual(changedLimit(over, 'cost', undefined).limits, {})

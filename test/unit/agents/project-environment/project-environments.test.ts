@@ -79,14 +79,14 @@ describe('the environment of a project', () => {
       writeFileSync(path.join(bin, tool), `#!/bin/sh\ntouch ${home}/ran\necho '{}'\n`, { mode: 0o755 })
     withEnv({ PATH: `${bin}:${base.env.PATH}` })
     const projects = create()
-    assert.deepEqual(await projects.in(folder), base)
+    assert.deepEqual(await projects.environmentFor(folder), base)
     assert.throws(() => readFileSync(path.join(home, 'ran')))
     write('.envrc', '')
     isOn = false
-    assert.deepEqual(await projects.in(folder), base)
+    assert.deepEqual(await projects.environmentFor(folder), base)
     assert.throws(() => readFileSync(path.join(home, 'ran')))
     isOn = true
-    await projects.in(folder)
+    await projects.environmentFor(folder)
     readFileSync(path.join(home, 'ran'))
   })
 
@@ -146,7 +146,7 @@ describe('the environment of a project', () => {
       const inside = path.join(folder, 'src', 'deep')
       mkdirSync(inside, { recursive: true })
       const projects = create()
-      const { env } = await projects.in(inside)
+      const { env } = await projects.environmentFor(inside)
       assert.equal(env.PLANET, 'mars')
       assert.equal(env.MOON, 'pho\nbos')
       assert.equal(env.OLD, undefined)
@@ -162,7 +162,7 @@ describe('the environment of a project', () => {
       const projects = create()
       const changed: string[] = []
       projects.onDidChange(one => changed.push(one))
-      assert.equal((await projects.in(folder)).env.PLANET, undefined)
+      assert.equal((await projects.environmentFor(folder)).env.PLANET, undefined)
       assert.deepEqual(projects.known(folder).problems, [
         {
           title: "The environment of direnv isn't used",
@@ -172,12 +172,12 @@ describe('the environment of a project', () => {
       assert.throws(() => run('direnv', 'exec', '.', 'true'))
       run('direnv', 'allow')
       await until(() => projects.mayDiffer(folder))
-      assert.equal((await projects.in(folder)).env.PLANET, 'mars')
+      assert.equal((await projects.environmentFor(folder)).env.PLANET, 'mars')
       assert.deepEqual([projects.mayDiffer(folder), projects.known(folder).problems], [false, []])
       // an agent may change it, but not allow that
       write('.envrc', 'export PLANET=venus')
       await until(() => projects.mayDiffer(folder))
-      assert.equal((await projects.in(folder)).env.PLANET, undefined)
+      assert.equal((await projects.environmentFor(folder)).env.PLANET, undefined)
       assert.equal(projects.known(folder).problems.length, 1)
       assert.equal(changed.length, 5)
     })
@@ -186,7 +186,7 @@ describe('the environment of a project', () => {
       write('env.sh', '')
       allowed(`echo x >> ${home}/runs; watch_file env.sh; source_env env.sh`)
       const projects = create()
-      await projects.in(folder)
+      await projects.environmentFor(folder)
       for (const planet of ['venus', 'jupiter']) {
         write('env.sh', `export PLANET=${planet}`)
         await until(() => projects.mayDiffer(folder))
@@ -194,7 +194,7 @@ describe('the environment of a project', () => {
         assert.equal(projects.mayDiffer(folder), false)
       }
       assert.deepEqual(projects.known(folder).tools, [])
-      assert.equal((await projects.in(folder)).env.PLANET, 'jupiter')
+      assert.equal((await projects.environmentFor(folder)).env.PLANET, 'jupiter')
       assert.equal(readFileSync(path.join(home, 'runs'), 'utf8'), 'x\nx\n')
     })
 
@@ -203,7 +203,7 @@ describe('the environment of a project', () => {
       write('env.sh', '')
       allowed('watch_file env.sh; source_env env.sh')
       const projects = create({ watchMs: 600 })
-      await projects.in(folder)
+      await projects.environmentFor(folder)
       let noticed: number | undefined
       const notice: StatsListener = now => {
         noticed = now.mtimeMs
@@ -218,7 +218,7 @@ describe('the environment of a project', () => {
           return noticed !== undefined
         })
         write('env.sh', 'export PLANET=jupiter')
-        assert.equal((await projects.in(folder)).env.PLANET, 'jupiter')
+        assert.equal((await projects.environmentFor(folder)).env.PLANET, 'jupiter')
         await until(() => noticed === statSync(file).mtimeMs)
         for (let looks = 0; looks < 20; looks++) {
           await stat(file)
@@ -234,11 +234,11 @@ describe('the environment of a project', () => {
       allowed(`watch_file planet.txt; export PLANET=$(cat planet.txt); echo x >> ${home}/runs`)
       const runs = () => readFileSync(path.join(home, 'runs'), 'utf8').length / 2
       const projects = create({ watchMs: 60_000 })
-      await Promise.all([projects.in(folder), projects.in(folder)])
-      await projects.in(folder)
+      await Promise.all([projects.environmentFor(folder), projects.environmentFor(folder)])
+      await projects.environmentFor(folder)
       assert.equal(runs(), 1)
       write('planet.txt', 'jupiter')
-      assert.equal((await projects.in(folder)).env.PLANET, 'jupiter')
+      assert.equal((await projects.environmentFor(folder)).env.PLANET, 'jupiter')
       assert.equal(runs(), 2)
     })
 
@@ -247,7 +247,7 @@ describe('the environment of a project', () => {
       const loaded = JSON.parse(run('direnv', 'export', 'json')) as Environment
       withEnv(loaded)
       const projects = create()
-      assert.equal((await projects.in(folder)).env.PLANET, 'mars')
+      assert.equal((await projects.environmentFor(folder)).env.PLANET, 'mars')
       assert.deepEqual(projects.known(folder).tools, [{ tool: 'direnv', names: ['PLANET'] }])
     })
 
@@ -259,16 +259,16 @@ describe('the environment of a project', () => {
       const other = path.join(home, 'code', 'moons')
       mkdirSync(other)
       const projects = create()
-      assert.deepEqual(await projects.in(other), own)
+      assert.deepEqual(await projects.environmentFor(other), own)
       assert.deepEqual(projects.known(other).tools, [])
-      assert.equal((await projects.in(folder)).env.PLANET, 'mars')
+      assert.equal((await projects.environmentFor(folder)).env.PLANET, 'mars')
     })
 
     it('is not used if it hangs, and its processes end', async () => {
       allowed(`sleep 300 & echo $! > ${home}/pid; wait`)
       // time for direnv to begin, which may take long on a busy machine
       const projects = create({ timeoutMs: 3000 })
-      assert.equal((await projects.in(folder)).env.DIRENV_DIR, undefined)
+      assert.equal((await projects.environmentFor(folder)).env.DIRENV_DIR, undefined)
       assert.deepEqual(
         projects.known(folder).problems[0]?.description,
         ".envrc didn't finish within 3 seconds.",
@@ -283,9 +283,9 @@ describe('the environment of a project', () => {
       })
       // a command doesn't try again, nor does a start of the agent immediately, with the shell's environment read again
       rmSync(path.join(home, 'pid'))
-      await projects.in(folder)
+      await projects.environmentFor(folder)
       base = { ...base, env: { ...base.env } }
-      await projects.in(folder, true)
+      await projects.environmentFor(folder, true)
       assert.equal(existsSync(path.join(home, 'pid')), false)
     })
 
@@ -293,7 +293,7 @@ describe('the environment of a project', () => {
       it(`is not used if it prints megabytes to stream ${stream}`, async () => {
         allowed(`head -c 5000000 /dev/zero | tr '\\0' x >&${stream}; export PLANET=mars`)
         const projects = create()
-        assert.equal((await projects.in(folder)).env.PLANET, undefined)
+        assert.equal((await projects.environmentFor(folder)).env.PLANET, undefined)
         const [problem] = projects.known(folder).problems
         assert.equal(problem?.description, '.envrc printed more than 1000000 characters.')
       })
@@ -301,7 +301,7 @@ describe('the environment of a project', () => {
     it('is not used if it fails, of which only what direnv says is shown', async () => {
       allowed('echo "the password is hunter2" >&2; export PLANET=mars; exit 3')
       const projects = create()
-      assert.equal((await projects.in(folder)).env.PLANET, undefined)
+      assert.equal((await projects.environmentFor(folder)).env.PLANET, undefined)
       const [problem] = projects.known(folder).problems
       assert.equal(problem?.description, '.envrc failed: exit status 3')
     })
@@ -309,7 +309,7 @@ describe('the environment of a project', () => {
     it('ends when the window closes', async () => {
       allowed(`touch ${home}/begun; sleep 300`)
       const projects = create()
-      const asked = projects.in(folder)
+      const asked = projects.environmentFor(folder)
       await until(() => {
         try {
           readFileSync(path.join(home, 'begun'))
@@ -342,14 +342,14 @@ describe('the environment of a project', () => {
       withEnv({ MISE_YES: '1', MISE_OFFLINE: '1' })
       write('mise.toml', '[env]\nPLANET = "mars"\n_.path = ["./bin"]\n[tools]\nnode = "0.0.1"\n')
       const projects = create()
-      assert.equal((await projects.in(folder)).env.PLANET, undefined)
+      assert.equal((await projects.environmentFor(folder)).env.PLANET, undefined)
       assert.deepEqual(
         projects.known(folder).problems.map(({ description }) => description),
         ['To use mise.toml, review it and run `mise trust` in its folder.'],
       )
       run('mise', 'trust')
       await until(() => projects.mayDiffer(folder))
-      const { env } = await projects.in(folder)
+      const { env } = await projects.environmentFor(folder)
       assert.equal(env.PLANET, 'mars')
       assert.ok(env.PATH?.split(path.delimiter).includes(path.join(folder, 'bin')))
       assert.deepEqual(projects.known(folder).tools, [{ tool: 'mise', names: ['PATH', 'PLANET'] }])
@@ -362,7 +362,7 @@ describe('the environment of a project', () => {
         'CI GITHUB_ACTIONS GITLAB_CI BUILD_NUMBER RUN_ID VELA_BUILD_NUMBER AGOLA_REPOSITORY_URL NETLIFY DRONE'
       for (const name of names.split(' ')) {
         base = { ...base, env: { HOME: home, PATH: base.env.PATH!, MISE_OFFLINE: '1', [name]: 'true' } }
-        const { env } = await create().in(folder)
+        const { env } = await create().environmentFor(folder)
         assert.equal(env.PLANET, undefined)
         assert.equal(env[name], 'true')
         if (existsSync(path.join(home, 'ran'))) ran.push(name)
@@ -375,7 +375,7 @@ describe('the environment of a project', () => {
       run('mise', 'trust')
       withEnv({ DRONE: 'true' })
       const projects = create()
-      const { env } = await projects.in(folder)
+      const { env } = await projects.environmentFor(folder)
       assert.deepEqual([env.PLANET, projects.known(folder).problems], ['true', []])
     })
 
@@ -384,7 +384,7 @@ describe('the environment of a project', () => {
       run('mise', 'trust')
       // its first command reads the file, whether trusted or not
       rmSync(path.join(home, 'runs'), { force: true })
-      assert.equal((await create().in(folder)).env.PLANET, 'mars')
+      assert.equal((await create().environmentFor(folder)).env.PLANET, 'mars')
       assert.equal(readFileSync(path.join(home, 'runs'), 'utf8'), 'x\n')
     })
 
@@ -409,11 +409,11 @@ describe('the environment of a project', () => {
       const other = path.join(home, 'code', 'moons')
       mkdirSync(other)
       const projects = create()
-      assert.deepEqual(await projects.in(other), own)
+      assert.deepEqual(await projects.environmentFor(other), own)
       assert.deepEqual(projects.known(other).tools, [])
       // and its own project has it as it is now
       write('mise.toml', '[env]\nMOON = "deimos"\n')
-      const { env } = await projects.in(folder)
+      const { env } = await projects.environmentFor(folder)
       assert.deepEqual(env, { ...own.env, MOON: 'deimos' })
     })
 
@@ -428,12 +428,12 @@ describe('the environment of a project', () => {
         base = { ...own, env: terminalIn(home) }
         assert.equal(base.env.SUN, 'sol')
         rmSync(path.join(home, 'runs'))
-        assert.deepEqual(await create().in(outside), base)
+        assert.deepEqual(await create().environmentFor(outside), base)
         assert.equal(existsSync(path.join(home, 'runs')), false)
         write('mise.toml', '[env]\nPLANET = "mars"\n')
         run('mise', 'trust')
         base = { ...own, env: terminalIn(folder) }
-        const { env } = await create().in(outside)
+        const { env } = await create().environmentFor(outside)
         assert.deepEqual([env.PLANET, env.SUN], [undefined, 'sol'])
       } finally {
         rmSync(outside, { recursive: true })
@@ -445,9 +445,9 @@ describe('the environment of a project', () => {
       write('mise.toml', '[env]\n_.file = ".env"\n')
       run('mise', 'trust')
       const projects = create()
-      assert.equal((await projects.in(folder)).env.PLANET, 'mars')
+      assert.equal((await projects.environmentFor(folder)).env.PLANET, 'mars')
       write('.env', 'PLANET=venus')
-      assert.equal((await projects.in(folder, true)).env.PLANET, 'venus')
+      assert.equal((await projects.environmentFor(folder, true)).env.PLANET, 'venus')
     })
 
     it('is changed by direnv', async function () {
@@ -457,7 +457,7 @@ describe('the environment of a project', () => {
       write('.envrc', 'export PLANET=venus; unset MOON; PATH_add direnv-bin')
       run('direnv', 'allow')
       const projects = create()
-      const { env } = await projects.in(folder)
+      const { env } = await projects.environmentFor(folder)
       assert.equal(env.PLANET, 'venus')
       assert.equal(env.MOON, undefined)
       assert.ok(env.PATH?.startsWith(`${folder}/direnv-bin:${folder}/bin:`))
@@ -506,7 +506,7 @@ describe('the environment of a project', () => {
       for (const selected of [path.join(venv, 'bin', 'python'), venv]) {
         select(selected)
         const projects = withPython()
-        const { env } = await projects.in(folder)
+        const { env } = await projects.environmentFor(folder)
         assert.equal(`${env.VIRTUAL_ENV} ${env.PATH}`, expected)
         assert.equal(env.PYTHONHOME, undefined)
         const prefix = ['python', '-c', 'import sys; print(sys.prefix)']
@@ -526,7 +526,7 @@ describe('the environment of a project', () => {
         mkdirSync(path.join(selected, 'conda-meta'), { recursive: true })
         mkdirSync(path.join(conda, 'condabin'), { recursive: true })
         select(path.join(selected, 'bin', 'python'))
-        const { env } = await withPython().in(folder)
+        const { env } = await withPython().environmentFor(folder)
         assert.equal(env.CONDA_PREFIX, selected)
         assert.equal(env.CONDA_DEFAULT_ENV, name)
         assert.equal(env.VIRTUAL_ENV, undefined)
@@ -542,11 +542,11 @@ describe('the environment of a project', () => {
       write('conda/etc/conda/env_vars.d/a.json', '{"PLANET": "mars", "MOON": "phobos"}')
       write('conda/etc/conda/env_vars.d/b.json', '{"MOON": "deimos", "A=B": "1", "SUN": 5}')
       write('conda/etc/conda/env_vars.d/c.txt', '{"PLANET": "pluto"}')
-      const { env: first } = await projects.in(folder)
+      const { env: first } = await projects.environmentFor(folder)
       assert.deepEqual([first.PLANET, first.MOON, first.SUN], ['mars', 'phobos', undefined])
       const variables = { PLANET: 'venus', MOON: '***unset***', PATH: '/nowhere', CONDA_PREFIX: '/nowhere' }
       write('conda/conda-meta/state', JSON.stringify({ env_vars: variables }))
-      const { env: second } = await projects.in(folder)
+      const { env: second } = await projects.environmentFor(folder)
       assert.deepEqual([second.PLANET, second.MOON, second.CONDA_PREFIX], ['venus', 'phobos', env])
       assert.equal(second.PATH, `${env}/bin:${base.env.PATH}`)
     })
@@ -575,27 +575,27 @@ describe('the environment of a project', () => {
         )
       }
       selection = () => Promise.reject(new Error('no'))
-      assert.deepEqual(await withPython().in(folder), base)
+      assert.deepEqual(await withPython().environmentFor(folder), base)
       isOn = false
       select(path.join(folder, '.venv'))
-      assert.deepEqual(await withPython().in(folder), base)
+      assert.deepEqual(await withPython().environmentFor(folder), base)
     })
 
     it('notices another selection, and that the environment is deleted', async () => {
       const projects = withPython()
       const changed: string[] = []
       projects.onDidChange(one => changed.push(one))
-      assert.deepEqual(await projects.in(folder), base)
+      assert.deepEqual(await projects.environmentFor(folder), base)
       const [one, two] = [fake('one'), fake('two')]
       select(one)
       await until(() => projects.known(folder).tools.length === 1)
-      assert.equal((await projects.in(folder)).env.VIRTUAL_ENV, one)
+      assert.equal((await projects.environmentFor(folder)).env.VIRTUAL_ENV, one)
       select(two)
       await until(() => changed.length === 2)
-      assert.equal((await projects.in(folder)).env.VIRTUAL_ENV, two)
+      assert.equal((await projects.environmentFor(folder)).env.VIRTUAL_ENV, two)
       rmSync(two, { recursive: true })
       await until(() => projects.known(folder).tools.length === 0)
-      assert.deepEqual(await projects.in(folder), base)
+      assert.deepEqual(await projects.environmentFor(folder), base)
     })
 
     it('starts without an answer that is late, waits for it once, and notices it', async () => {
@@ -606,8 +606,8 @@ describe('the environment of a project', () => {
         return answer.promise
       }
       const projects = withPython({ pythonMs: 20 })
-      assert.deepEqual(await projects.in(folder), base)
-      assert.deepEqual(await projects.in(folder), base)
+      assert.deepEqual(await projects.environmentFor(folder), base)
+      assert.deepEqual(await projects.environmentFor(folder), base)
       assert.equal(asked, 1)
       answer.resolve(fake('.venv'))
       await until(() => projects.known(folder).tools.length === 1)
@@ -621,7 +621,7 @@ describe('the environment of a project', () => {
       write('.envrc', 'export VIRTUAL_ENV=/explicit; PATH_add bin')
       run('direnv', 'allow')
       const projects = withPython()
-      const { env } = await projects.in(folder)
+      const { env } = await projects.environmentFor(folder)
       assert.equal(env.VIRTUAL_ENV, '/explicit')
       assert.equal(env.PATH, `${folder}/bin:${base.env.PATH}`)
       assert.deepEqual(projects.known(folder).tools, [{ tool: 'direnv', names: ['PATH', 'VIRTUAL_ENV'] }])
@@ -634,7 +634,7 @@ describe('the environment of a project', () => {
       const before = [{ tool: 'direnv', names: ['PATH', 'VIRTUAL_ENV'] }]
       assert.deepEqual(projects.known(folder).tools, before)
       select(selected)
-      const { env: other } = await projects.in(folder)
+      const { env: other } = await projects.environmentFor(folder)
       assert.equal(other.VIRTUAL_ENV, selected)
       assert.equal(other.PATH, `${selected}/bin:${folder}/bin:${base.env.PATH}`)
     })

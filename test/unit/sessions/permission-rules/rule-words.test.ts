@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ruleText, widened } from '../../../../src/sessions/permission-rules/rule.ts'
+import { ruleText, withAnyArguments } from '../../../../src/sessions/permission-rules/rule.ts'
 
 describe('the description of a permission rule', () => {
   it('says what it matches', () => {
@@ -31,7 +31,7 @@ describe('the description of a permission rule', () => {
   })
 
   it('names the rule to write instead of one with * for a program whose arguments are not known', () => {
-    const instead = (command: string) => widened({ agent: 'one', command, action: 'allow' })
+    const instead = (command: string) => withAnyArguments({ agent: 'one', command, action: 'allow' })
     for (const [command, next] of [
       ['npm test *', 'npm test **'],
       ['npm run test:*', 'npm run test:* **'],
@@ -51,7 +51,7 @@ describe('the description of a permission rule', () => {
       "grep '*'",
     ])
       assert.equal(instead(command), undefined, command)
-    assert.equal(widened({ command: 'npm test *', action: 'reject' }), undefined)
-    assert.equal(widened({ kind: 'edit', action: 'allow' }), undefined)
+    assert.equal(withAnyArguments({ command: 'npm test *', action: 'reject' }), undefined)
+    assert.equal(withAnyArguments({ kind: 'edit', action: 'allow' }), undefined)
   })
 })

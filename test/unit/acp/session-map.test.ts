@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { KnownSessions } from '../../../src/acp/known-sessions.ts'
+import { SessionMap } from '../../../src/acp/session-map.ts'
 
 describe('the sessions of an agent', () => {
   let created: string[]
-  let sessions: KnownSessions<{ id: string }>
+  let sessions: SessionMap<{ id: string }>
   beforeEach(() => {
     created = []
-    sessions = new KnownSessions(id => {
+    sessions = new SessionMap(id => {
       created.push(id)
       return { id }
     })

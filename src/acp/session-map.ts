@@ -2,7 +2,7 @@
 const MAX_REPORTED = 1000
 
 /** The sessions of an agent, by their ids. */
-export class KnownSessions<S> {
+export class SessionMap<S> {
   readonly #create: (sessionId: string) => S
   /** sessions that Parley has created or opened */
   readonly #opened = new Map<string, S>()

@@ -27,6 +27,7 @@ import type { HeldPorts } from './held-ports.ts'
 import { HostedCommands } from './hosted-commands.ts'
 import { Journal, type JournalContents, readJournal } from './journal.ts'
 import { StoredFrames } from './stored-frames.ts'
+import { isWindowMessage } from './window-messages.ts'
 
 export interface HostedAgentOptions {
   guard: ProcessGuard
@@ -311,6 +312,10 @@ export class HostedAgent {
   }
 
   #onMessage(message: HostMessage, body: Buffer): void {
+    if (!isWindowMessage(message)) {
+      this.#window?.send({ type: 'refused', kind: message.type })
+      return
+    }
     switch (message.type) {
       case 'write':
         this.#writes++

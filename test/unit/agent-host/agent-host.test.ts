@@ -14,7 +14,7 @@ import {
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
 import { mock } from 'node:test'
-import { HOST_VERSION, HostChannel } from '../../../src/acp/transport/host/channel.ts'
+import { HOST_VERSION, HostChannel, type HostMessage } from '../../../src/acp/transport/host/channel.ts'
 import {
   type HostEntry,
   journalsIn,
@@ -688,6 +688,46 @@ describe('the agent host', () => {
       await new Promise(resolve => socket.once('close', resolve))
     }
     assert.equal((await program.hosts.list()).length, 1)
+  })
+
+  it('refuses each malformed message of an attached window, and goes on', async () => {
+    const { agent } = await start()
+    agent.keep({ silentMs: A_WHILE })
+    agent.detach()
+    await until(async () => (await info(agent.id))?.isAttached === false)
+    const [entry] = await readEntries(program.entries)
+    const window = new HostChannel(connect(entry!.socket), MAX_HANDSHAKE_BYTES)
+    assert.ok(await greetHost(window, entry!.secret))
+    window.maxBytes = 2 ** 20
+    window.send({ type: 'attach', id: agent.id, confirmed: 0 })
+    assert.equal((await window.next())?.type, 'attached')
+    const refused: unknown[] = []
+    window.listen(message => {
+      if (message.type === 'refused') refused.push(message.kind)
+    })
+    const malformed: HostMessage[] = [
+      { type: 'keep', times: null },
+      { type: 'secrets' },
+      { type: 'taken', number: 'x' },
+      { type: 'confirm' },
+      { type: 'note', sessionId: 7 },
+      { type: 'serve', port: -1 },
+      { type: 'stop', times: {} },
+      { type: 'runCommand', info: null, request: null },
+      { type: 'killCommand' },
+      { type: 'forgetCommand', id: 3 },
+      { type: 'fly' },
+    ]
+    for (const message of malformed) window.send(message)
+    await until(() => refused.length === malformed.length, 'the answers')
+    assert.deepEqual(
+      refused,
+      malformed.map(({ type }) => type),
+    )
+    window.dispose()
+    await until(async () => (await info(agent.id))?.isAttached === false)
+    // it's kept as long as before
+    assert.ok(isRunning(agent.pid))
   })
 
   it('is used again by another window, and ends its agents when it is told to end', async () => {

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { isWindowMessage, windowMessages } from '../../../src/agent-host/window-messages.ts'
+
+const command = {
+  info: { id: 'c', shown: 'ls', cwd: '/', outputLimit: 9, sessionId: 's', isAnswered: false },
+  request: { command: 'ls', args: ['-l'], cwd: '/', env: { A: 'b' } },
+}
+const valid: Record<string, Record<string, unknown>> = {
+  write: {},
+  endInput: {},
+  taken: { number: 1 },
+  confirm: { number: 1 },
+  keep: { times: { silentMs: 0 } },
+  secrets: { values: ['x'] },
+  note: { sessionId: 's' },
+  serve: { port: 80 },
+  stop: {},
+  runCommand: command,
+  killCommand: { id: 'c', graceMs: 5 },
+  forgetCommand: { id: 'c' },
+}
+
+describe('a message of a window to the agent host', () => {
+  it('of each kind is accepted, and refused without any one of its fields or with null for it', () => {
+    assert.deepEqual(Object.keys(valid), Object.keys(windowMessages))
+    for (const [type, params] of Object.entries(valid)) {
+      assert.ok(isWindowMessage({ type, ...params }), type)
+      for (const name of Object.keys(params)) {
+        assert.equal(isWindowMessage({ type, ...params, [name]: null }), false, `${type}.${name}`)
+        const { [name]: _, ...others } = params
+        assert.equal(isWindowMessage({ type, ...others }), false, `${type} without ${name}`)
+      }
+    }
+    for (const [part, values] of Object.entries(command))
+      for (const name of Object.keys(values)) {
+        const wrong = { ...command, [part]: { ...values, [name]: null } }
+        assert.equal(isWindowMessage({ type: 'runCommand', ...wrong }), false, `${part}.${name}`)
+      }
+  })
+
+  it('of an unknown kind is refused, and no value makes the check fail', () => {
+    for (const type of ['fly', 'toString', '__proto__']) assert.equal(isWindowMessage({ type }), false)
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...Object.keys(valid)),
+        fc.dictionary(fc.string(), fc.anything()),
+        (type, params) => {
+          assert.equal(typeof isWindowMessage({ ...valid[type], ...params, type }), 'boolean')
+        },
+      ),
+    )
+  })
+})

@@ -3,16 +3,30 @@ import fc from 'fast-check'
 import * as z from 'zod'
 import { WebviewConnection } from '../../../src/app/webview-connection.ts'
 import { agentsMessages } from '../../../src/bridge/agents-messages.ts'
+import { compareMessages } from '../../../src/bridge/compare-messages.ts'
 import { answer, pageMessages, request } from '../../../src/bridge/contract.ts'
 import { conversationMessages } from '../../../src/bridge/conversation-messages.ts'
 import { historyMessages } from '../../../src/bridge/history-messages.ts'
+import { inspectorMessages } from '../../../src/bridge/inspector-messages.ts'
+import { mcpMessages } from '../../../src/bridge/mcp-messages.ts'
 import { silentLogger } from '../../../src/common/logger.ts'
 import { sessionKey } from '../../../src/common/session-key.ts'
 import type { WebviewPage } from '../../../src/workbench/webviews/webview-page.ts'
 import { until } from '../../support/until.ts'
 
-const contracts = [pageMessages, conversationMessages, historyMessages, agentsMessages]
-const messages = { ...pageMessages, ...conversationMessages, ...historyMessages, ...agentsMessages }
+const messages = {
+  ...pageMessages,
+  ...conversationMessages,
+  ...historyMessages,
+  ...agentsMessages,
+  ...compareMessages,
+  ...inspectorMessages,
+  ...mcpMessages,
+}
+const contracts = [
+  ...[pageMessages, conversationMessages, historyMessages],
+  ...[agentsMessages, compareMessages, inspectorMessages, mcpMessages],
+]
 const names = Object.keys(messages) as Array<keyof typeof messages>
 const fits = (name: keyof typeof messages, value: unknown) => {
   const message = messages[name]

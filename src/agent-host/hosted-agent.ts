@@ -21,6 +21,7 @@ import {
 import type { ProcessGuard } from '../common/processes/process-guard.ts'
 import type { SpawnRequest } from '../common/processes/spawn-process.ts'
 import { SecretRegistry } from '../common/secrets.ts'
+import { AttachedWindow } from './attached-window.ts'
 import { Envelope, type StoredEnvelope } from './envelope.ts'
 import { FrameSplitter } from './frame-splitter.ts'
 import type { HeldPorts } from './held-ports.ts'
@@ -64,10 +65,6 @@ const MiB = 1024 * 1024
 /** Limits of the unconfirmed output of each agent, in bytes: first in memory, then in a file. */
 const MAX_MEMORY = 8 * MiB
 const MAX_FILE = 256 * MiB
-/** Bytes of frames after which a message is sent. */
-const MAX_MESSAGE = 64 * 1024
-/** Maximum number of bytes sent to a window that hasn't read them yet. Beyond that, output stays in the agent's pipe. */
-const MAX_UNTAKEN = MiB
 
 /** An agent of the host, which runs whether or not a window is attached. */
 export class HostedAgent {
@@ -85,18 +82,11 @@ export class HostedAgent {
   readonly #since: number
   /** The agent died with an earlier host. */
   readonly #isOfDeadHost: boolean
-  #window: HostChannel | undefined
+  #window: AttachedWindow | undefined
   #attachments = 0
-  /** the number of messages for the agent that the window has sent */
-  #writes = 0
-  /** the number of the last frame that the window was sent, and the bytes it hasn't taken yet, by message */
-  #sent = 0
-  #untaken: Array<{ number: number; bytes: number }> = []
-  #untakenBytes = 0
   #stderr = Buffer.alloc(0)
   #stderrEnded = false
   #outputEnded = false
-  #outputEndSent = false
   #exit: ProcessExit | undefined
   #ending: Promise<void> | undefined
   #isHostEnding = false
@@ -224,22 +214,15 @@ export class HostedAgent {
    * Sends a window all unconfirmed output, and all later output, and detaches the previous window. `confirmed`: the last frame that the
    * window has stored, which the previous window may not have confirmed. `read`: the last frame that the window got from the previous host.
    */
-  attach(window: HostChannel, confirmed = 0, read = 0): void {
-    const before = this.#window
+  attach(channel: HostChannel, confirmed = 0, read = 0): void {
+    this.#window?.takenOver()
+    this.#journal.confirm(confirmed)
+    const window = new AttachedWindow(channel, this.#journal, read)
     this.#window = window
-    // the agent gets none of the previous window's later messages
-    before?.send({ type: 'taken over', writes: this.#writes })
-    before?.end()
-    this.#writes = 0
     this.#attachments++
     clearTimeout(this.#timer)
     this.#holdPorts()
-    this.#untaken = []
-    this.#untakenBytes = 0
-    this.#outputEndSent = false
-    this.#journal.confirm(confirmed)
     this.#envelope.confirmed(this.#journal.confirmed)
-    this.#sent = Math.min(Math.max(read, this.#journal.confirmed), this.#journal.last)
     const { initialize, sessions, toAgent, toWindow, lastId, notes } = this.#envelope
     const state: HostedAgentState = {
       ...{ initialize, sessions, toAgent, toWindow, lastId, notes },
@@ -249,15 +232,15 @@ export class HostedAgent {
     }
     const commands = this.#commands.all
     window.send({ type: 'attached', id: this.id, pid: this.#process.pid, state, commands })
-    this.#commands.attach(window)
+    this.#commands.attach(channel)
     if (this.#stderr.length > 0) window.send({ type: 'stderr' }, this.#stderr)
     if (this.#stderrEnded) window.send({ type: 'stderrEnd' })
     if (this.#process.stdin.destroyed) window.send({ type: 'inputClosed' })
     if (this.#exit) window.send({ type: 'exited', ...this.#exit })
-    window.listen((message, body) => {
-      if (this.#window === window) this.#onMessage(message, body)
+    channel.listen((message, body) => {
+      if (this.#window === window) this.#onMessage(window, message, body)
     })
-    void window.closed.then(() => this.#detach(window))
+    void channel.closed.then(() => this.#detach(window))
     this.#pump()
   }
 
@@ -305,30 +288,33 @@ export class HostedAgent {
     if (outlivesHost) this.#journal.flush(true)
     this.#options.ports.keepOnly(new Set(), this)
     await Promise.all([this.#process.stop(times), this.#commands.end()])
-    if (!this.#outputEndSent) this.#window?.send({ type: 'outputEnd' })
+    this.#window?.endOutput()
     this.#window?.send({ type: 'gone' })
     this.#journal.dispose(outlivesHost)
     this.#options.onEnd(this)
   }
 
-  #onMessage(message: HostMessage, body: Buffer): void {
+  #onMessage(window: AttachedWindow, message: HostMessage, body: Buffer): void {
     if (!isWindowMessage(message)) {
-      this.#window?.send({ type: 'refused', kind: message.type })
+      window.send({ type: 'refused', kind: message.type })
       return
     }
     switch (message.type) {
       case 'write':
-        this.#writes++
-        this.#write(body)
+        window.wrote()
+        this.#write(window, body)
         return
       case 'endInput':
         this.#process.stdin.end()
         return
       case 'taken':
-        this.#taken(Number(message.number))
+        window.took(Number(message.number))
+        // the output of an agent that ends with its window is needed by no other window
+        if (this.#keep.silentMs === 0) this.#confirm(window, Number(message.number))
+        else this.#pump()
         return
       case 'confirm':
-        this.#confirm(Number(message.number))
+        this.#confirm(window, Number(message.number))
         return
       case 'keep':
         this.#keep = message.times as OutliveTimes
@@ -345,8 +331,7 @@ export class HostedAgent {
         return
       case 'stop':
         // another window stores the output
-        if (this.#exit && this.#isOutliving && this.#journal.keepsConversation)
-          this.#window?.send({ type: 'gone' })
+        if (this.#exit && this.#isOutliving && this.#journal.keepsConversation) window.send({ type: 'gone' })
         else void this.end(message.times as StopTimes | undefined)
         return
       default:
@@ -377,8 +362,7 @@ export class HostedAgent {
     this.#window?.send({ type: 'serving', port })
   }
 
-  #write(bytes: Buffer): void {
-    const window = this.#window
+  #write(window: AttachedWindow, bytes: Buffer): void {
     // a window sends whole lines
     let start = 0
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
@@ -387,21 +371,11 @@ export class HostedAgent {
       start = end + 1
     }
     this.#noteChanges()
-    this.#process.stdin.write(bytes, error => window?.send({ type: 'written', ok: !error }))
+    this.#process.stdin.write(bytes, error => window.send({ type: 'written', ok: !error }))
   }
 
-  #taken(number: number): void {
-    let count = 0
-    for (; this.#untaken[count] && this.#untaken[count]!.number <= number; count++)
-      this.#untakenBytes -= this.#untaken[count]!.bytes
-    this.#untaken.splice(0, count)
-    // the output of an agent that ends with its window is needed by no other window
-    if (this.#keep.silentMs === 0) this.#confirm(number)
-    else this.#pump()
-  }
-
-  #confirm(number: number): void {
-    this.#journal.confirm(Math.min(number, this.#sent))
+  #confirm(window: AttachedWindow, number: number): void {
+    this.#journal.confirm(Math.min(number, window.sent))
     this.#envelope.confirmed(this.#journal.confirmed)
     this.#noteChanges()
     this.#pump()
@@ -441,42 +415,15 @@ export class HostedAgent {
   #pump(): void {
     if (this.#ending) return
     const window = this.#window
-    while (window && this.#sent < this.#journal.last && this.#untakenBytes < MAX_UNTAKEN) {
-      if (!this.#sendSome(window)) {
-        // another program changed the journal's file: without a frame, the rest means nothing
-        void this.end()
-        return
-      }
+    if (window && !window.pass()) {
+      // another program changed the journal's file: without a frame, the rest means nothing
+      void this.end()
+      return
     }
-    if (window && this.#outputEnded && this.#sent === this.#journal.last && !this.#outputEndSent) {
-      this.#outputEndSent = true
-      window.send({ type: 'outputEnd' })
-    }
-    const isBehind = window !== undefined && this.#untakenBytes >= MAX_UNTAKEN
+    if (window && this.#outputEnded && window.sent === this.#journal.last) window.endOutput()
     const { stdout } = this.#process
-    if (isBehind || this.#journal.isFull) stdout.pause()
+    if (window?.isBehind || this.#journal.isFull) stdout.pause()
     else if (stdout.isPaused()) stdout.resume()
-  }
-
-  /** Sends the next frames together: one message for each would cost more than all else. Returns whether they could be read. */
-  #sendSome(window: HostChannel): boolean {
-    const frames: Buffer[] = []
-    let [number, bytes] = [this.#sent, 0]
-    try {
-      while (number < this.#journal.last && bytes < MAX_MESSAGE) {
-        const frame = this.#journal.read(number + 1)
-        frames.push(frame)
-        bytes += frame.length
-        number++
-      }
-    } catch {
-      return false
-    }
-    this.#sent = number
-    this.#untaken.push({ number, bytes })
-    this.#untakenBytes += bytes
-    window.send({ type: 'frames', last: number }, Buffer.concat(frames))
-    return true
   }
 
   #onStderr(chunk: Buffer): void {
@@ -484,7 +431,7 @@ export class HostedAgent {
     this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-STDERR_TAIL)
   }
 
-  #detach(window: HostChannel): void {
+  #detach(window: AttachedWindow): void {
     if (this.#window !== window) return
     this.#window = undefined
     this.#commands.detach()

@@ -18,6 +18,7 @@ import {
 } from '../running-process.ts'
 import type { HostChannel, HostMessage } from './channel.ts'
 import type { AgentClaim, AgentTag, HostedAgentState, OutliveTimes } from './hosted-agent-state.ts'
+import { closedInput, HostedInput } from './hosted-input.ts'
 import { type HostedCommandInfo, WindowCommands } from './window-commands.ts'
 
 /** Attaches again to an agent whose host has crashed, after the frame `read`; `undefined` if no output is left. */
@@ -49,19 +50,13 @@ export class HostedProcess implements RunningProcess, HostedLink {
   readonly #stderrEnd = deferred()
   readonly #stderr = new Tail(STDERR_TAIL)
   readonly #stderrLines: LineDecoder
-  /** input that the host hasn't written to the agent yet, and the number of all input messages */
-  #writes: Array<{ bytes: Buffer; done: (error?: Error) => void }> = []
-  #sent = 0
-  /** input that can't reach the agent anymore, after another window has attached */
-  #unsent: Buffer[] | undefined
+  readonly #input: HostedInput
   #hasExited = false
   #received = 0
   /** frames that the reader has taken and the host wasn't told about, in bytes */
   #unreported = 0
   #isReaderFull = false
   #outlivesWindow = false
-  /** Another window has the agent, or may have taken it. */
-  #isHandedOver = false
   readonly #lose = new Emitter<void>()
   /** by port: until the host has freed it */
   readonly #serving = new Map<number, Deferred<void>>()
@@ -110,6 +105,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
     recover: Recover | undefined,
   ) {
     this.#channel = channel
+    this.#input = new HostedInput(channel)
     this.#recover = recover
     this.#secrets = secrets
     this.ranBefore = ranBefore
@@ -120,17 +116,18 @@ export class HostedProcess implements RunningProcess, HostedLink {
     this.#commands = new WindowCommands({
       channel,
       earlier: attached.commands as HostedCommandInfo[],
-      outlivesWindow: () => this.#outlivesWindow || this.#isHandedOver,
+      outlivesWindow: () => this.#outlivesWindow || this.#input.isHandedOver,
     })
     this.#stderrLines = new LineDecoder(onStderr ?? (() => {}), secrets)
     this.exited = this.#exit.promise
     this.stdout = new Readable({ read: () => this.#onRead() })
     this.stdin = new Writable({
       decodeStrings: true,
-      write: (chunk: Buffer, _, done) => this.#write(chunk, done),
-      writev: (chunks, done) => this.#write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
+      write: (chunk: Buffer, _, done) => this.#input.write(chunk, done),
+      writev: (chunks, done) =>
+        this.#input.write(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer)), done),
       final: done => {
-        if (!this.#isHandedOver) this.#channel.send({ type: 'endInput' })
+        this.#input.end()
         done()
       },
     })
@@ -142,6 +139,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
 
   #listen(channel: HostChannel): void {
     this.#channel = channel
+    this.#input.moveTo(channel)
     const tell = (values: readonly string[]) => {
       if (values.length > 0) channel.send({ type: 'secrets', values })
     }
@@ -218,23 +216,15 @@ export class HostedProcess implements RunningProcess, HostedLink {
   }
 
   async detach(): Promise<string> {
-    this.#isHandedOver = true
-    this.#passWrites()
+    this.#input.handOver()
     this.stdin.end()
     this.#channel.end()
     await this.#channel.closed
-    return Buffer.concat(this.#unsent ?? []).toString()
-  }
-
-  /** Resolves the waiting writes: the host writes them, whatever happens to this window. */
-  #passWrites(): void {
-    const waiting = this.#writes
-    this.#writes = waiting.map(({ bytes }) => ({ bytes, done: () => {} }))
-    for (const { done } of waiting) done()
+    return this.#input.unsent
   }
 
   async #stop(times: StopTimes): Promise<void> {
-    if (!this.#isHandedOver) this.#channel.send({ type: 'stop', times })
+    if (!this.#input.isHandedOver) this.#channel.send({ type: 'stop', times })
     const { terminateAfterMs, killAfterMs } = times
     // longer than the host may need, in case it hangs
     await withTimeout(this.#gone.promise, terminateAfterMs + killAfterMs + 2 * PROCESS_VANISH_MS)
@@ -252,7 +242,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
         this.stdout.push(null)
         return
       case 'written':
-        this.#writes.shift()?.done(message.ok === true ? undefined : closedInput())
+        this.#input.written(message.ok === true)
         return
       case 'inputClosed':
         if (!this.stdin.destroyed) this.stdin.destroy(this.stdin.writableEnded ? undefined : closedInput())
@@ -274,21 +264,12 @@ export class HostedProcess implements RunningProcess, HostedLink {
         this.#serving.delete(Number(message.port))
         return
       case 'taken over':
-        this.#onTakenOver(Number(message.writes))
+        this.#input.takenOver(Number(message.writes))
+        this.#lose.fire()
         return
       default:
         this.#commands.receive(message, body)
     }
-  }
-
-  /** `arrived`: how many of the sent messages the host had received. */
-  #onTakenOver(arrived: number): void {
-    this.#isHandedOver = true
-    const written = this.#sent - this.#writes.length
-    const from = Math.max(0, arrived - written)
-    this.#unsent = this.#writes.slice(from).map(({ bytes }) => bytes)
-    this.#passWrites()
-    this.#lose.fire()
   }
 
   #onFrames(last: number, frames: Buffer): void {
@@ -309,22 +290,6 @@ export class HostedProcess implements RunningProcess, HostedLink {
     this.#channel.send({ type: 'taken', number: this.#received })
   }
 
-  #write(bytes: Buffer, done: (error?: Error) => void): void {
-    if (this.#unsent) {
-      this.#unsent.push(bytes)
-      done()
-      return
-    }
-    if (this.#channel.isClosed) {
-      done(closedInput())
-      return
-    }
-    this.#channel.send({ type: 'write' }, bytes)
-    this.#sent++
-    this.#writes.push({ bytes, done: this.#isHandedOver ? () => {} : done })
-    if (this.#isHandedOver) done()
-  }
-
   #onExit({ exitCode, signal }: ProcessExit): void {
     this.#hasExited = true
     this.#exit.resolve({ exitCode, signal })
@@ -337,10 +302,11 @@ export class HostedProcess implements RunningProcess, HostedLink {
 
   /** The host ended, or another window took the agent over. */
   async #onClosed(): Promise<void> {
-    this.#commands.close(this.#isHandedOver)
+    const { isHandedOver } = this.#input
+    this.#commands.close(isHandedOver)
     const recover = this.#recover
     this.#recover = undefined
-    if (recover && this.#outlivesWindow && !this.#isHandedOver && !this.#hasExited && !this.#stopping) {
+    if (recover && this.#outlivesWindow && !isHandedOver && !this.#hasExited && !this.#stopping) {
       // the host may have received more than this window has read
       const channel = await recover(this.id, this.#received).catch(() => undefined)
       if (channel) {
@@ -353,7 +319,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
     this.#endStderr()
     this.#lose.dispose()
     this.#watching?.dispose()
-    for (const { done } of this.#writes.splice(0)) done(closedInput())
+    this.#input.close()
     this.stdin.destroy()
     if (!this.stdout.destroyed && !this.stdout.readableEnded) this.stdout.push(null)
   }
@@ -374,8 +340,4 @@ export async function attachTo(
 /** The reason for the end of an agent without an exit code or a signal. */
 export function hostExited(): string {
   return l10n.t('The program that runs agents in the background was ended from outside or crashed.')
-}
-
-function closedInput(): Error {
-  return Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })
 }

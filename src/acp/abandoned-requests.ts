@@ -2,7 +2,7 @@ import { raceAbort } from '../common/async.ts'
 import { LATE_REPLAY_MS } from '../common/limits.ts'
 import type { SessionUpdate } from './model.ts'
 
-/** Updates that describe the session as a whole. They apply whichever request they were sent for. */
+/** Kinds of updates that describe the session as a whole. They are used even if they were sent for an abandoned request. */
 const OF_THE_SESSION: ReadonlySet<SessionUpdate['type']> = new Set([
   'commands',
   'config_options',
@@ -20,13 +20,13 @@ interface Abandoned {
 }
 
 /**
- * The loads and resumes that the user canceled and the agent hasn't answered yet, by session. Agents ignore the
- * cancellation: what they still replay belongs to no conversation and must not mix with later requests.
+ * The `session/load` and `session/resume` requests that the user canceled and that the agent hasn't answered yet, by session. Agents ignore
+ * the cancellation. What they still replay belongs to no conversation and must not mix with later requests.
  */
 export class AbandonedRequests {
   readonly #bySession = new Map<string, Abandoned>()
 
-  /** `answer` settles when the agent answers the request after all, or exits. */
+  /** Adds a canceled request. `answer` settles when the agent answers the request after all, or when the agent exits. */
   add(sessionId: string, answer: Promise<unknown>): void {
     const settled = answer
       .then(
@@ -49,12 +49,12 @@ export class AbandonedRequests {
     return true
   }
 
-  /** Resolves when no abandoned request can send updates anymore; `undefined` if there is none. */
+  /** Returns a promise that resolves when no abandoned request can send updates anymore; `undefined` if there is no such request. */
   settled(sessionId: string): Promise<void> | undefined {
     return this.#bySession.get(sessionId)?.settled
   }
 
-  /** Like `settled`. Rejects with `CancelledError` when `signal` aborts first. */
+  /** Resolves when no abandoned request can send updates anymore. Rejects with `CancelledError` when `signal` aborts first. */
   async wait(sessionId: string, signal: AbortSignal | undefined): Promise<void> {
     const settled = this.settled(sessionId)
     if (settled) await raceAbort(settled, signal)

@@ -58,11 +58,11 @@ export interface AgentBaseOptions {
   log: Logger
   /** The agent has neither this machine's files nor its terminals. */
   isRemote?: boolean
-  /** The agent's paths are those of another machine, except in these folders. */
+  /** The agent's paths belong to another machine. In these folders, Parley translates them. */
   pathMappings?: readonly PathMapping[]
 }
 
-/** The parts of a connected agent that are the same in both protocol versions. `v1/` and `v2/` add the rest. */
+/** The parts of a connected agent that both protocol versions share. `v1/` and `v2/` add the rest. */
 export abstract class AgentBase<S extends WireSession> implements ConnectionHandlers {
   readonly info: Agent['info']
   readonly capabilities: AgentCapabilities
@@ -73,7 +73,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   protected readonly client: AgentClient
   protected readonly log: Logger
   protected readonly report: Report
-  /** Present if the agent has folders of this machine at other paths: the only place where its paths are translated. */
+  /** Present if the agent sees folders of this machine at other paths. Paths are translated only in this class. */
   readonly #paths: PathMapper | undefined
   readonly #onUpdate: Emitter<{ sessionId: string; update: SessionUpdate }>
   readonly #onAuthStatus: Emitter<AuthStatus>
@@ -84,7 +84,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   protected readonly abandoned = new AbandonedRequests()
   #attached: AttachedAgent | undefined
 
-  /** `offers`: whether the user can use a sign-in method. */
+  /** `offers` returns whether the user can use a sign-in method. */
   constructor(
     { link, answer, client, log, isRemote = false, pathMappings }: AgentBaseOptions,
     capabilities: AgentCapabilities,
@@ -99,10 +99,10 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     this.#onAuthStatus = new Emitter(error => log.error(`Handling a sign-in status failed: ${error}`))
     this.onDidClose = link.onDidClose
     this.hosted = link.hosted
-    // programs are at other paths there, too
+    // The other machine has its programs at other paths, so stdio MCP servers of this machine can't be started there.
     const places = pathMappings && { pathMappings, mcp: { ...capabilities.mcp, stdio: false } }
     this.capabilities = { ...capabilities, ...(isRemote && { isRemote }), ...places }
-    // variables and terminals of this machine don't reach an agent on a server
+    // An agent on a server gets neither environment variables nor terminals of this machine.
     const isThere = ({ type }: AuthMethod) => !isRemote || (type !== 'terminal' && type !== 'env_var')
     this.authMethods = readAuthMethods(answer.authMethods, this.report).filter(
       one => offers(one) && isThere(one),
@@ -116,17 +116,17 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     report: Report,
   ): S
   protected abstract serverToWire(server: McpServer | AcpMcpServer): object
-  /** The params of a set request, except for the session. */
+  /** Returns the parameters of a request that sets an option, without the session's id. */
   protected abstract setToWire(set: SetVia): object
   protected abstract readUpdate(raw: unknown, session: S): void
-  /** Client requests that only this version has. */
+  /** Answers client requests that only this protocol version has. Returns `undefined` for any other method. */
   protected abstract answer(
     method: string,
     params: unknown,
     signal: AbortSignal,
   ): Promise<unknown> | undefined
 
-  /** Continues a prompt that an earlier window sent, as if this window had sent it. */
+  /** Continues a prompt that an earlier window sent as if this window had sent the prompt. */
   protected abstract settlePrompt(sessionId: string, answer: Promise<unknown>): ReturnType<Agent['prompt']>
 
   get attached(): AttachedAgent | undefined {
@@ -140,7 +140,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.#attached
   }
 
-  /** `undefined` for a session that the earlier window didn't show yet: it can be opened as usual. */
+  /** Returns `undefined` for a session that the earlier window didn't show yet. Such a session can be opened as usual. */
   #attachedSession(
     { sessionId, result }: HostedAgentState['sessions'][number],
     { notes, toAgent }: HostedAgentState,
@@ -328,7 +328,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
   // ---- what the agent sends --------------------------------------------------------------------------------------
 
   notification(method: string, params: unknown): boolean {
-    // Identified by the method alone: other notifications can have the same params.
+    // Only the method identifies a notification, because notifications of other methods can have the same parameters.
     switch (method) {
       case 'session/update':
         if (isRecord(params) && typeof params.sessionId === 'string') {
@@ -363,7 +363,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.answer(method, params, signal)
   }
 
-  /** Asks the user. */
+  /** Asks the user for a permission. Resolves to the response for the agent. */
   protected async askPermission(request: PermissionRequest, signal: AbortSignal) {
     return outcomeToWire(await this.client.requestPermission(request, signal))
   }
@@ -380,7 +380,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return this.#paths?.toRemote(path) ?? path
   }
 
-  /** The blocks of a prompt. Throws for a kind that the agent doesn't accept. */
+  /** Returns the blocks of a prompt for the wire. Throws if the agent doesn't accept a block's kind. */
   protected promptToWire(content: ContentBlock[]): ReturnType<typeof promptToWire> {
     return promptToWire(this.#paths ? contentForAgent(content, this.#paths) : content, this.capabilities)
   }
@@ -407,7 +407,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return { sessionId, ...given('configOptions', options.all), ...given('commands', session.commands) }
   }
 
-  /** Loads or resumes an existing session, after an earlier abandoned attempt is over. */
+  /** Loads or resumes an existing session. Waits first for the end of an earlier attempt that was abandoned. */
   protected async reopen(
     method: string,
     sessionId: string,
@@ -444,7 +444,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     }
   }
 
-  /** Like `ask`, but fails if the agent lacks the capability (`can`). `what`: the action, as it reads after "can't". */
+  /** Like `ask`, but fails if the agent lacks the capability (`can`). `what` is the action, as it reads after "can't". */
   protected askIf(
     can: boolean | undefined,
     what: string,
@@ -480,7 +480,7 @@ export abstract class AgentBase<S extends WireSession> implements ConnectionHand
     return start(await this.ask(method, params, signal, answer => void answer.then(late, () => {})))
   }
 
-  /** A session that doesn't exist doesn't need to be removed. */
+  /** Sends a request that closes or deletes a session. Succeeds if the session doesn't exist anymore. */
   async #gone(method: string, can: boolean, what: string, sessionId: string): Promise<void> {
     try {
       await this.askIf(can, what, method, { sessionId })

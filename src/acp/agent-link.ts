@@ -20,18 +20,20 @@ import { NdjsonReader, NOISE_LENGTH } from './transport/ndjson-reader.ts'
 import { NdjsonWriter } from './transport/ndjson-writer.ts'
 import type { RunningProcess, StopTimes } from './transport/running-process.ts'
 
-/** maximum number of characters of an agent's non-protocol output that a failure card shows */
+/** the maximum number of characters on stdout outside of messages that a failure card shows */
 const NOISE_TAIL = 4 * 1024
-/** maximum number of logged lines that aren't messages */
+/** the maximum number of lines that are logged although they aren't messages */
 const NOISE_LINES = 1000
-/** maximum number of messages that are logged because something was cut from them */
+/** the maximum number of logged notes about messages from which something was cut */
 const CUT_MESSAGES = 100
-/** Longest time between two signs of an agent's end: its exit, its last messages, the end of its output, in milliseconds. */
+/**
+ * The longest time between two signs of an agent's end, in milliseconds. The signs are its exit, its last messages and its output's end.
+ */
 const END_SPREAD = 1000
-/** How long stderr is read after the agent ended, in milliseconds. */
+/** How long stderr is still read after the agent has ended, in milliseconds. */
 const STDERR_SPREAD = 250
 
-/** A running agent and its connection, which end together. The only code that knows how and why they ended. */
+/** A running agent and its connection, which end together. Only this class determines how and why they ended. */
 export class AgentLink implements Disposable {
   readonly connection: Connection
   /** The state that an earlier window left, if that window started the agent. Nothing is read from the agent before `begin`. */
@@ -44,7 +46,7 @@ export class AgentLink implements Disposable {
   readonly #noise = new Tail(NOISE_TAIL)
   readonly #onDidClose = new Emitter<AgentExit>()
   readonly #outputEnd = deferred()
-  /** why reading the output failed, also while earlier output waits to be handled */
+  /** the error that stopped the reading of output, known even while earlier output waits to be handled */
   #readError: Error | undefined
   #ending = false
   #exit: AgentExit | undefined
@@ -72,7 +74,7 @@ export class AgentLink implements Disposable {
     const reader = new NdjsonReader(process.stdout, {
       maxFrameBytes,
       onNoise: noise => {
-        // A line that was cut may end in the middle of a secret.
+        // A line that was cut may end in the middle of a secret, which `stream` also redacts.
         const line = noise.length < NOISE_LENGTH ? secrets.redact(noise) : secrets.stream().push(noise)
         logNoise(line)
         this.#noise.append(`${line}\n`)
@@ -119,7 +121,7 @@ export class AgentLink implements Disposable {
     if (this.#process.hasExited) await new Promise<void>(resolve => this.onDidClose(() => resolve()))
   }
 
-  /** Present if the agent can outlive this window. */
+  /** The agent's connection to the agent host; `undefined` if the agent can't outlive this window. */
   get hosted(): HostedAgent | undefined {
     const { hosted } = this.#process
     if (!hosted) return undefined
@@ -150,7 +152,7 @@ export class AgentLink implements Disposable {
     }
   }
 
-  /** Fires once, when the agent ended for any reason; all requests were rejected before that. */
+  /** Fires once, when the agent has ended for any reason. All requests are rejected before this event. */
   get onDidClose(): Event<AgentExit> {
     return listener => {
       if (!this.#exit) return this.#onDidClose.event(listener)
@@ -160,7 +162,7 @@ export class AgentLink implements Disposable {
     }
   }
 
-  /** The last part of what the agent printed to stdout that wasn't a message. */
+  /** The last part of the agent's stdout that wasn't messages. */
   get stdoutNoise(): string {
     return this.#noise.text
   }
@@ -184,7 +186,7 @@ export class AgentLink implements Disposable {
     return this.#end({ reason: 'protocol', message })
   }
 
-  /** One of the streams ended. Usually the process is about to exit, and its exit code is more informative. */
+  /** Handles the end of a stream. Usually the process is about to exit, and its exit code is more informative than the stream's end. */
   async #endOfStream(message: string): Promise<void> {
     await this.#begun.promise
     if (this.#ending) return
@@ -210,15 +212,15 @@ export class AgentLink implements Disposable {
   }
 
   /**
-   * Resolves when everything that the agent wrote has been read. A child process may keep the pipe open; then it resolves
-   * when no message has arrived for a while.
+   * Resolves when all of the agent's output has been read. If a child process keeps the pipe open, resolves when no message has arrived for
+   * {@link END_SPREAD} milliseconds.
    */
   async #outputRead(): Promise<void> {
     const ended = this.#outputEnd.promise.then(() => true)
     for (let seen = -1; seen !== this.connection.received; ) {
       seen = this.connection.received
       if (await withTimeout(ended, END_SPREAD)) return
-      // If this process was busy the whole time, it hasn't read from the pipe yet.
+      // If this process was busy the whole time, it hasn't read from the pipe yet, so it gets the chance now.
       await new Promise(setImmediate)
     }
   }
@@ -236,18 +238,18 @@ export class AgentLink implements Disposable {
     this.#ending = true
     this.#exit = exit
     this.connection.end(new AgentClosedError(exit))
-    // nothing is read from the agent anymore
+    // Nothing is read from the agent anymore.
     this.#outputEnd.resolve()
     this.#onDidClose.fire(exit)
     this.#onDidClose.dispose()
   }
 }
 
-/** Few users have an agent on a server. */
+/** Loads the code for agents on a server only when it's needed, because few users have such an agent. */
 const loadRemote: StartRemote = async (address, options) =>
   (await import('./transport/remote/remote-agent.ts')).startRemote(address, options)
 
-/** The sessions with a prompt among these messages. */
+/** Returns the ids of the sessions that get a prompt in these messages. */
 function promptedSessions(lines: string): string[] {
   return lines.split('\n').flatMap(line => {
     if (!line.includes('"session/prompt"')) return []

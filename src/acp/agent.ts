@@ -35,11 +35,11 @@ import type { ConnectionProblem, RemoteAddress } from './remote-address.ts'
 import type { HostedLink, RunningProcess, StartProcess } from './transport/running-process.ts'
 
 /**
- * What other layers see of a running agent: its capabilities and its methods, in the terms of the model.
+ * A running agent, as other layers see it: its capabilities and its methods, in the terms of the model.
  *
- * Order: an update that is sent before a response is delivered before the promise of the response resolves. Every method
- * rejects with {@link AgentRequestError} if the agent answers with an error, and with {@link AgentClosedError} if it has
- * exited. Without the capability, a method rejects with `AgentRequestError` of kind `unsupported` and sends nothing.
+ * Order: an update that is sent before a response is delivered before the promise of the response resolves. Every method rejects with
+ * {@link AgentRequestError} if the agent answers with an error, and with {@link AgentClosedError} if the agent has exited. If the agent
+ * lacks a method's capability, the method rejects with `AgentRequestError` of kind `unsupported` and sends nothing.
  */
 export interface Agent extends Disposable {
   // ---- https://agentclientprotocol.com/protocol/v1/initialization
@@ -58,7 +58,7 @@ export interface Agent extends Disposable {
   // ---- https://agentclientprotocol.com/protocol/v2/draft/session-setup
 
   /**
-   * Rejects with an `AgentRequestError` (`cancelled`) as soon as `signal` aborts. If the agent creates the session
+   * Creates a session. Rejects with an `AgentRequestError` (`cancelled`) as soon as `signal` aborts. If the agent creates the session
    * nevertheless, `onLate` receives it.
    */
   newSession(
@@ -67,8 +67,8 @@ export interface Agent extends Disposable {
     onLate?: (start: SessionStart) => void,
   ): Promise<SessionStart>
   /**
-   * Replays the conversation as updates before it resolves (some agents: after). `lastOptions`: the last known options, for those that the
-   * agent doesn't report.
+   * Loads a session. The agent replays the conversation as updates before the promise resolves (some agents: after). `lastOptions` returns
+   * the last known options, in place of options that the agent doesn't report.
    * @see https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions
    */
   loadSession(
@@ -84,8 +84,8 @@ export interface Agent extends Disposable {
     lastOptions?: LastOptions,
   ): Promise<SessionStart>
   /**
-   * Lists one page of sessions; pass its `nextCursor` to get the next page. `archived` is sent only to agents that can archive sessions;
-   * without it, the agent decides.
+   * Lists one page of sessions. Pass the page's `nextCursor` as `cursor` to get the next page. `archived` is sent only to agents that can
+   * archive sessions; without it, the agent decides whether to list archived sessions.
    */
   listSessions(
     query: { cwd?: string; cursor?: string; archived?: 'exclude' | 'include' | 'only' },
@@ -95,21 +95,21 @@ export interface Agent extends Disposable {
   deleteSession(sessionId: string): Promise<void>
   /**
    * Starts a turn. Resolves when the agent has accepted the prompt (v2) or when the turn has ended (v1). In both versions, `state` updates
-   * report the start and the end of the turn before the promise resolves. `messageId` (v2) is the id of the user's message, which
-   * identifies its echo.
+   * report the start and the end of the turn before the promise resolves. `messageId` (v2) is the id of the user's message; the agent's
+   * echo of the message has the same id.
    * @see https://agentclientprotocol.com/protocol/v1/prompt-turn
    * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: v1 has no id to return.
   prompt(sessionId: string, content: ContentBlock[]): Promise<void | { messageId?: string }>
   /**
-   * Asks the agent to stop the turn; a `state` update still reports its end.
+   * Asks the agent to stop the turn. A `state` update still reports the end of the turn.
    * @see https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation
    * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation
    */
   cancel(sessionId: string): void
   /**
-   * In v1 also sets the mode or the model.
+   * Sets a config option. In v1, modes and models are also set in this way.
    * @see https://agentclientprotocol.com/protocol/v1/session-modes
    * @see https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option
    */
@@ -118,31 +118,31 @@ export interface Agent extends Disposable {
   logout(): Promise<void>
 
   /**
-   * Stops one tool call with `canCancel` (v2), not the turn.
+   * Stops one tool call that has `canCancel` (v2). The turn continues.
    * @see https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls
    */
   cancelToolCall?(sessionId: string, toolCallId: string): Promise<void>
   /**
-   * Stops the command in a terminal of the agent with `canCancel` (v2).
+   * Stops the command in a terminal of the agent that has `canCancel` (v2).
    * @see https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals
    */
   cancelTerminal?(sessionId: string, terminalId: string): Promise<void>
 
   /**
-   * Adds a prompt to the running turn. Resolves when the agent has taken it, or not. An extension with its own capability;
-   * see `wire/steering.ts`.
+   * Adds a prompt to the running turn. Resolves when the agent has answered what it did with the prompt. An extension with its own
+   * capability; see `wire/steering.ts`.
    */
   steer?(sessionId: string, content: ContentBlock[]): Promise<SteeringOutcome>
 
   /** Present if the agent can outlive this window. */
   readonly hosted?: HostedAgent
-  /** Present if an earlier window started the agent. Then nothing arrives before `begin`. */
+  /** Present if an earlier window started the agent. Then no message of the agent arrives before `begin` is called. */
   readonly attached?: AttachedAgent
 
-  // Unstable, each with its own capability.
+  // The following members are unstable. Each has its own capability.
   /**
-   * A new session that starts with the conversation of another one. `at`: the id of the last agent message in the fork, for agents with
-   * `forkAtMessage`.
+   * Creates a session that starts with the conversation of another session. `at` is the id of the last agent message in the new session,
+   * for agents with `forkAtMessage`.
    */
   forkSession?(
     sessionId: string,
@@ -151,11 +151,11 @@ export interface Agent extends Disposable {
     onLate?: (start: SessionStart) => void,
     at?: string,
   ): Promise<SessionStart>
-  /** Resolves with the title that the agent set, which may differ. */
+  /** Resolves to the title that the agent set, which may differ from `title`. */
   setSessionTitle?(sessionId: string, title: string): Promise<string>
   archiveSession?(sessionId: string): Promise<void>
   unarchiveSession?(sessionId: string): Promise<void>
-  /** `status`: `open` or `saved`; `activity`: the session's activity, if the agent reports it. */
+  /** Resolves to the session's `status` (`open` or `saved`) and its `activity`, if the agent reports it. */
   sessionStatus?(sessionId: string): Promise<{ status: string; activity?: string }>
   authStatus?(signal?: AbortSignal): Promise<AuthStatus>
   readonly onAuthStatus?: Event<AuthStatus>
@@ -174,18 +174,17 @@ export interface HostedAgent
     'id' | 'outlivesWindow' | 'keep' | 'confirm' | 'commandsOf' | 'serve' | 'onDidLose'
   > {
   /**
-   * The number of the last frame from the agent that arrived. Frames are counted from the agent's start, whichever window
-   * reads them.
+   * The number of the last frame that arrived from the agent. Frames are counted from the agent's start, across all windows that read them.
    */
   readonly arrived: number
   /** The number of the last frame that was handled, or of the notification that is being handled now. */
   readonly handled: number
-  /** Tells the window that attaches next something about a session; `undefined` if it isn't open anymore. */
+  /** Stores a note about a session for the window that attaches next; `undefined` removes the note of a session that isn't open anymore. */
   note(sessionId: string, note: SessionNote | undefined): void
   /**
-   * Leaves the agent to the next window. Messages sent before reach the agent; afterward nothing is sent or received, and the connection
-   * ends. Resolves when another window can attach. If a window has attached already, resolves to the ids of the sessions whose last prompt
-   * the agent didn't get.
+   * Hands the agent over to the next window. Messages that were sent earlier still reach the agent; then nothing is sent or received
+   * anymore, and the connection ends. Resolves when another window can attach. If a window has attached already, resolves to the ids of the
+   * sessions whose last prompt the agent didn't get.
    */
   leave(): Promise<string[]>
 }
@@ -196,9 +195,9 @@ export interface SessionNote {
   commands: Command[]
   /** The user stopped the turn, so queued prompts wait. */
   isPaused: boolean
-  /** Absent if the session has none. */
+  /** Absent if the session has no MCP server of the window. */
   server?: ToolServerAddress | undefined
-  /** The displayed MCP servers of the session. */
+  /** The MCP servers of the session that the view shows. */
   mcpServers?: readonly unknown[]
   /** The permission level of the session (see `SessionAllowance`). */
   allowance?: unknown
@@ -209,14 +208,14 @@ export interface SessionNote {
 }
 
 /**
- * Where a session's agent reaches the MCP server of its window. The next window serves the same address. Only the host's memory
- * has it, because whoever knows the address can use the server.
+ * The address at which a session's agent reaches the MCP server of its window. The next window serves the same address. The address is only
+ * in the host's memory, because whoever knows it can use the server.
  */
 export type ToolServerAddress = LocalServerAddress | AcpServerAddress
 
 interface ServerAddress {
   name: string
-  /** of data in the server's answers; the agent got it when it connected */
+  /** marks data in the server's answers; the agent got the mark when it connected */
   mark: string
 }
 
@@ -226,7 +225,7 @@ export interface LocalServerAddress extends ServerAddress {
   token: string
 }
 
-/** Through the agent's connection. */
+/** The address of a server that the agent reaches through its ACP connection. */
 export interface AcpServerAddress extends ServerAddress {
   serverId: string
 }
@@ -238,8 +237,8 @@ export interface AttachedAgent {
   /** The agent has exited, so another process may continue its sessions. */
   readonly isOver: boolean
   /**
-   * Starts the agent's messages: first those that no window has stored yet, then the requests that no window has answered. Resolves when
-   * these have arrived.
+   * Starts reading the agent's messages: first the messages that no window has stored yet, then the requests that no window has answered.
+   * Resolves when all of these have arrived.
    */
   begin(): Promise<void>
 }
@@ -248,26 +247,26 @@ export interface AttachedSession {
   sessionId: string
   start: SessionStart
   note: SessionNote
-  /** The agent hasn't answered the prompt of the earlier window, or its answer is in this `frame`, which arrives again. */
+  /** Present if the agent hasn't answered the earlier window's prompt, or if this `frame`, which arrives again, contains the answer. */
   prompt?: { frame?: number; settle(): ReturnType<Agent['prompt']> }
 }
 
 /**
- * What an agent may request from the client. A rejection becomes a JSON-RPC error with its message.
+ * What an agent may request from the client. If a method rejects, the agent gets a JSON-RPC error with the rejection's message.
  * @see https://agentclientprotocol.com/protocol/v1/overview#client
  * @see https://agentclientprotocol.com/protocol/v2/draft/overview
  */
 export interface AgentClient {
   /**
-   * Asks the user. Resolves to `cancelled` when `signal` aborts, since the agent withdrew the request (`$/cancel_request`) or
-   * exited, and when the turn is stopped or over: the client owns the pending requests, and nothing else ends them.
+   * Asks the user for a permission. Resolves to `cancelled` when the turn is stopped or over, and when `signal` aborts because the agent
+   * withdrew the request (`$/cancel_request`) or exited. The client must end its pending requests; nothing else ends them.
    * @see https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission
    * @see https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission
    */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome>
   /**
-   * The text of a file, including unsaved changes. Rejects with {@link FileMissingError} if it doesn't exist. If the
-   * user is asked first, that question ends when `signal` aborts.
+   * Resolves to the text of a file, including unsaved changes. Rejects with {@link FileMissingError} if the file doesn't exist. If the user
+   * is asked first, the question closes when `signal` aborts.
    * @see https://agentclientprotocol.com/protocol/v1/initialization#file-system
    */
   readTextFile(request: ReadTextFileRequest, signal?: AbortSignal): Promise<string>
@@ -279,23 +278,22 @@ export interface AgentClient {
   killTerminal(sessionId: string, terminalId: string): Promise<void>
   releaseTerminal(sessionId: string, terminalId: string): Promise<void>
   /**
-   * Asks the user to fill in a form or to open a URL. The capability is offered only if this method is present.
-   * Resolves to `cancel` where `requestPermission` resolves to `cancelled`; `signal` also aborts when the client's request ends
-   * for which the agent asks.
+   * Asks the user to fill in a form or to open a URL. The capability is offered only if this method is present. Resolves to `cancel` where
+   * `requestPermission` resolves to `cancelled`; `signal` also aborts when the client's request ends that the elicitation belongs to.
    * @see https://agentclientprotocol.com/protocol/v1/elicitation
    * @see https://agentclientprotocol.com/protocol/v2/draft/elicitation
    */
   createElicitation?(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
   /**
-   * Answers a request to an MCP server that a session got with the type `acp`. `notify` sends notifications about the request until it's
-   * answered. Rejects with an `RpcError` if the server can't be reached.
+   * Answers a request to an MCP server that a session got with the type `acp`. `notify` sends notifications about the request until the
+   * request is answered. Rejects with an `RpcError` if the server can't be reached.
    */
   mcpMessage?(
     request: McpRequest,
     signal: AbortSignal,
     notify: (method: string, params?: { [key: string]: unknown }) => void,
   ): Promise<McpOutcome>
-  /** The user has finished at the URL: https://agentclientprotocol.com/protocol/v1/elicitation#url-completion */
+  /** The user has completed the elicitation at the URL: https://agentclientprotocol.com/protocol/v1/elicitation#url-completion */
   elicitationComplete?(elicitationId: string): void
 }
 
@@ -314,10 +312,10 @@ export interface AgentExit {
 
 /** Why an agent couldn't be started; the view has a card for each kind. */
 export type AgentStartFailure =
-  /** `searched`: the directories of the PATH that was searched. */
+  /** `searched`: the directories of the PATH that were searched. */
   | { kind: 'command-missing'; command: string; searched: string[] }
   | { kind: 'spawn'; command: string; message: string }
-  /** an agent on a server */
+  /** an agent on a server that can't be reached */
   | { kind: 'unreachable'; command: string; message: string; problem: ConnectionProblem }
   | { kind: 'exited'; command: string; exit: AgentExit; stdoutNoise: string }
   | { kind: 'initialize-timeout'; command: string; seconds: number; stderrTail: string; stdoutNoise: string }
@@ -325,7 +323,7 @@ export type AgentStartFailure =
       kind: 'initialize-error'
       command: string
       error: { code: number; message: string; detail?: string }
-      /** The ways to sign in, if the agent requires it before it starts (-32000) and lists any. */
+      /** The sign-in methods that the error lists, if the agent requires a sign-in before it starts (-32000). */
       authMethods?: readonly AuthMethod[]
       stderrTail: string
     }
@@ -342,7 +340,7 @@ export class AgentStartError extends Error {
   }
 }
 
-/** An agent that another window started is gone. */
+/** An agent that another window started doesn't run anymore. */
 export class AgentGoneError extends Error {
   override readonly name = 'AgentGoneError'
 
@@ -389,20 +387,20 @@ export class FileMissingError extends Error {
   override readonly name = 'FileMissingError'
 }
 
-/** The process to start, fully resolved: absolute paths, the complete environment. */
+/** The process to start, completely resolved: its paths are absolute, and `env` is its whole environment. */
 export interface AgentLaunch {
   command: string
   args: string[]
   env: Record<string, string>
   cwd: string
-  /** The agent runs on a server, so no process is started. `command` is the address as users see it. */
+  /** Present if the agent runs on a server: then no process is started, and `command` is the server's address as users see it. */
   remote?: RemoteAddress
 }
 
 export interface ConnectOptions {
   clientInfo: { name: string; title: string; version: string }
   initializeTimeoutMs: number
-  /** A longer line closes the connection with an error. */
+  /** The maximum size of a line; a longer line closes the connection with an error. */
   maxFrameBytes: number
   log: Logger
   /** Receives stderr line by line. */
@@ -418,18 +416,18 @@ export interface ConnectOptions {
   secrets?: SecretRegistry
   signal?: AbortSignal
   /**
-   * The version to offer: `stable` (default) is the released one, `latest` the draft. If the agent supports only the other version, that
-   * one is used.
+   * The protocol version to offer: `stable` (default) is the released version, and `latest` is the draft. If the agent supports only the
+   * other version, that version is used.
    * @see https://agentclientprotocol.com/protocol/v2/draft/initialization#version-negotiation
    */
   protocol?: 'stable' | 'latest'
-  /** What the host supports beyond the protocol's methods; everything is `false` by default. */
+  /** What the client supports beyond the protocol's methods; everything is `false` by default. */
   features?: {
-    /** Sign-in methods that run in a terminal. */
+    /** Whether sign-in methods can run in a terminal. */
     terminalAuth?: boolean
     /** The agent has neither this machine's files nor its terminals. */
     isRemote?: boolean
-    /** The agent's paths are those of another machine, except in these folders. */
+    /** The agent's paths belong to another machine. In these folders, Parley translates them. */
     pathMappings?: readonly PathMapping[]
   }
 }
@@ -437,23 +435,23 @@ export interface ConnectOptions {
 /** Spawns and initializes an agent. Rejects with {@link AgentStartError} and leaves nothing running. */
 export type StartAgent = (launch: AgentLaunch, client: AgentClient, options: ConnectOptions) => Promise<Agent>
 
-/** Rejects with {@link ConnectionError}. */
+/** Connects to an agent on a server. Rejects with {@link ConnectionError}. */
 export type StartRemote = (address: RemoteAddress, options: ConnectOptions) => Promise<RunningProcess>
 
 /** One frame on the wire, for *Show Protocol Traffic* and the tests. */
 export interface TraceFrame {
-  /** milliseconds since the epoch */
+  /** when the frame was sent or received, in milliseconds since the epoch */
   at: number
   direction: 'send' | 'receive'
   message: unknown
 }
 
-/** Receives every frame. If it's absent, frames aren't inspected at all. */
+/** Receives every frame. Without a tap, frames aren't inspected at all. */
 export type TraceTap = (frame: TraceFrame) => void
 
 export interface ConnectionTap {
-  /** set and unset while the agent runs */
+  /** Set and unset while the agent runs. */
   readonly current: TraceTap | undefined
-  /** the negotiated version of the protocol, set by the connection */
+  /** the negotiated protocol version, set when the connection is initialized */
   version?: number
 }

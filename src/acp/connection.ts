@@ -25,23 +25,23 @@ import { WriterClosedError } from './transport/ndjson-writer.ts'
 import { OrderedReader, type PausableReader, type WireMessage } from './transport/ordered-reader.ts'
 
 export interface ConnectionHandlers {
-  /** Handles a notification immediately, in the order of the stream. Returns false if there is no such notification. */
+  /** Handles a notification immediately, in the order of the stream. Returns `false` if the method is unknown. */
   notification(method: string, params: unknown): boolean
   /**
-   * Answers a request; `undefined` if there is no such method. A rejection with an {@link RpcError} is answered as it is,
-   * any other as an internal error with its message. `signal` aborts when the peer withdraws the request or the
-   * connection ends.
+   * Answers a request. Returns `undefined` if the method is unknown. If the promise rejects with an {@link RpcError}, the peer gets this
+   * error; for any other rejection, the peer gets an internal error with its message. `signal` aborts when the peer withdraws the request
+   * or the connection ends.
    */
   request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> | undefined
 }
 
-/** A writer that knows how many of its answers the peer hasn't read; see `NdjsonWriter`. */
+/** A writer that knows how many bytes of answers the peer hasn't read yet; see `NdjsonWriter`. */
 export interface AnswerWriter extends MessageWriter {
   readonly unreadBytes?: number
   readonly progress?: Promise<void>
 }
 
-/** The peer sends requests but doesn't read the answers. */
+/** The peer sends requests but doesn't read the answers to them. */
 export class UnreadAnswersError extends Error {
   override readonly name = 'UnreadAnswersError'
 
@@ -58,18 +58,18 @@ export interface ConnectionOptions {
   tap?: ConnectionTap
   /** Secrets to redact in the peer's errors. */
   secrets?: SecretRegistry
-  /** The largest id that an earlier connection to the same peer used for a request; the ids of this one follow. */
+  /** The largest request id that an earlier connection to the same peer used; this connection continues with the ids after it. */
   lastId?: number
 }
 
 const CANCEL_REQUEST = '$/cancel_request'
-/** The cancellation of the Language Server Protocol, which some libraries send automatically. */
+/** The cancellation notification of the Language Server Protocol, which some libraries send automatically. */
 const LSP_CANCEL_REQUEST = '$/cancelRequest'
 
 /**
- * A JSON-RPC connection on vscode-jsonrpc that follows ACP: `$/cancel_request` both ways, unknown requests answered
- * -32601, unknown notifications dropped (each method logged once). Order: a message is handled completely, including the
- * continuations of the promise it resolves, before the next one is read.
+ * A JSON-RPC connection on vscode-jsonrpc that follows ACP: both sides can send `$/cancel_request`, unknown requests are answered with
+ * -32601, and unknown notifications are dropped (and logged once for each method). Order: a message is handled completely, including the
+ * continuations of the promise that the message resolves, before the next message is read.
  */
 export class Connection implements Disposable {
   readonly #rpc: MessageConnection
@@ -80,15 +80,15 @@ export class Connection implements Disposable {
   readonly #log: Logger
   readonly #tap: ConnectionTap
   readonly #open = new OpenRequests()
-  /** rejects one of our pending requests */
+  /** functions that reject pending requests to the peer */
   readonly #pending = new Set<(error: Error) => void>()
-  /** by the id of our pending request: aborts when it ends */
+  /** by the id of a pending request to the peer: a controller that aborts when the request ends */
   readonly #outgoing = new Map<string, AbortController>()
-  /** added to the ids that vscode-jsonrpc counts from 0 */
+  /** the number that is added to vscode-jsonrpc's request ids, which start at 0 */
   readonly #idOffset: number
-  /** requests of an earlier connection, by their ids */
+  /** pending requests of an earlier connection, by their ids */
   readonly #adopted = new Map<CancellationId, Deferred<unknown>>()
-  /** the id of the last request written */
+  /** the id of the request that was written last */
   #lastSent: CancellationId | undefined
   readonly #dropped = new Set<string>()
   readonly #onDidClose = new Emitter<Error | undefined>()
@@ -122,7 +122,7 @@ export class Connection implements Disposable {
             try {
               return next(message)
             } finally {
-              // After every microtask: the continuation of a response runs before the next message is read.
+              // `setImmediate` runs after all microtasks, so the continuation of a response runs before the next message is read.
               setImmediate(() => this.#reader.dispatched())
             }
           },
@@ -152,12 +152,12 @@ export class Connection implements Disposable {
     return this.#received
   }
 
-  /** Something that the peer sent is still being dispatched. */
+  /** Whether a message of the peer is still being dispatched. */
   get isDispatching(): boolean {
     return this.#reader.isDispatching
   }
 
-  /** The answer to a request that an earlier connection sent. Settles and rejects as {@link request} does. */
+  /** Resolves to the answer to a request that an earlier connection sent. Settles and rejects as {@link request} does. */
   adopt(id: CancellationId): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended)
     const answer = deferred<unknown>()
@@ -169,11 +169,11 @@ export class Connection implements Disposable {
   }
 
   /**
-   * Sends a request. Rejects with {@link RpcError} on an error answer, with `CancelledError` as soon as `signal`
-   * aborts (the peer is notified), and with the reason given to {@link end} if the connection ended first.
+   * Sends a request. Rejects with {@link RpcError} on an error answer, with `CancelledError` as soon as `signal` aborts (the peer is
+   * notified), and with the reason given to {@link end} if the connection ended first.
    *
-   * `onAbandoned` is called when `signal` aborts before the peer has answered: peers may continue the work anyway. Its
-   * promise settles as the peer's answer does, or rejects when the connection ends.
+   * `onAbandoned` is called when `signal` aborts before the peer has answered, because the peer may continue the work anyway. The promise
+   * that it gets settles as the peer's answer does, or rejects when the connection ends.
    */
   request(
     method: string,
@@ -212,11 +212,11 @@ export class Connection implements Disposable {
           ? this.#rpc.sendRequest(method, ParameterStructures.byName, params, cancel.token)
           : this.#rpc.sendRequest(method, ParameterStructures.byName, params)
       } catch (error) {
-        // The stream is closed already. `end` gives the reason as soon as the agent's exit is known.
+        // The stream is closed already. `end` rejects the request with the reason as soon as the agent's exit is known.
         this.#log.debug(`${method} wasn't sent: ${messageOf(error)}`)
         return
       }
-      // a request gets its id only when it's written, which happens synchronously
+      // vscode-jsonrpc chooses the id when it writes the request, which happens synchronously.
       if (this.#lastSent !== undefined) {
         id = String(this.#lastSent)
         this.#outgoing.set(id, new AbortController())
@@ -231,7 +231,10 @@ export class Connection implements Disposable {
     })
   }
 
-  /** Aborts when our request with this id ends, whatever the outcome; `undefined` if no such request is pending. */
+  /**
+   * Returns a signal that aborts when the request to the peer with this id ends, whatever the outcome; `undefined` if no such request is
+   * pending.
+   */
   requestSignal(id: unknown): AbortSignal | undefined {
     return typeof id === 'number' || typeof id === 'string'
       ? this.#outgoing.get(String(id))?.signal
@@ -266,7 +269,7 @@ export class Connection implements Disposable {
 
   // ---- incoming messages ----------------------------------------------------------------------------------------------
 
-  /** Sees every message first and handles the notifications; `false` leaves it to vscode-jsonrpc. */
+  /** Inspects every incoming message first, and handles the notifications. Returns `false` to leave the message to vscode-jsonrpc. */
   #takes(message: WireMessage): boolean {
     this.#received++
     const tap = this.#tap.current
@@ -292,7 +295,7 @@ export class Connection implements Disposable {
     return true
   }
 
-  /** Whether a response belongs to an earlier connection; if not, gives it the id that vscode-jsonrpc knows. */
+  /** Whether a response belongs to an earlier connection. If not, changes its id to the id that vscode-jsonrpc knows. */
   #isOfEarlier(message: WireMessage): boolean {
     const { id } = message
     if (id === undefined || id === null) return false
@@ -310,7 +313,7 @@ export class Connection implements Disposable {
     return false
   }
 
-  /** An error without a request's id belongs to the pending request, if there is only one. */
+  /** Handles an error without a request's id: rejects the pending request, if there is only one. */
   #orphanError(message: WireMessage): void {
     const error = message.error ?? { code: RpcCode.internalError, message: '' }
     this.#log.warn(
@@ -330,7 +333,7 @@ export class Connection implements Disposable {
 
   #drop(method: string): void {
     if (this.#dropped.has(method)) return
-    // Bounded, because an agent could use a new name each time and fill the memory.
+    // The set is bounded, because an agent could fill the memory with new method names.
     if (this.#dropped.size < 1000) this.#dropped.add(method)
     this.#log.debug(`Ignoring the agent's notifications ${method}`)
   }
@@ -346,9 +349,9 @@ export class Connection implements Disposable {
         return new ResponseError(RpcCode.methodNotFound, `Method not found: ${method}`)
       }
       const result = (await answer) ?? {}
-      // Requests that ran at the same time may leave more than the agent reads.
+      // While this request was handled, other answers may have filled the limit.
       if (this.#isFull()) return tooMany()
-      // Until it's written, an answer isn't unread yet.
+      // Counts the answer until it's written: only then does the writer count it as unread.
       setImmediate(this.#open.hold(result))
       return result
     } catch (error) {
@@ -393,8 +396,8 @@ export class Connection implements Disposable {
   }
 
   /**
-   * The writer for vscode-jsonrpc. A closed stdin doesn't end the connection: the agent's earlier output must still be read, and then the
-   * reader ends the connection. A request that can't be written waits for that end, too.
+   * Returns the writer for vscode-jsonrpc. A closed stdin doesn't end the connection: the agent's earlier output must still be read, and
+   * then the reader ends the connection. A request that can't be written stays pending until then.
    */
   #tapped(writer: AnswerWriter): MessageWriter {
     const write = (written: Message): Promise<void> => {
@@ -422,7 +425,7 @@ export class Connection implements Disposable {
     return typeof id === 'number' ? id + this.#idOffset : id
   }
 
-  /** Stops reading until the agent has read the answers to its requests; ends the connection if it doesn't. */
+  /** Stops reading until the agent has read the answers to its requests. Ends the connection if the agent doesn't read them. */
   async #holdWhileUnread(): Promise<void> {
     if (this.#isHolding) return
     this.#isHolding = true

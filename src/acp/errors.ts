@@ -2,7 +2,7 @@ import { isCancelled, messageOf } from '../common/errors.ts'
 import { shortened } from '../common/visible.ts'
 import { AgentClosedError, AgentRequestError } from './agent.ts'
 
-/** The codes of JSON-RPC and ACP that Parley distinguishes. */
+/** The error codes of JSON-RPC and ACP that Parley distinguishes. */
 export const RpcCode = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -15,10 +15,10 @@ export const RpcCode = {
   unsupportedVersion: -32022,
 } as const
 
-/** The codes of `mcp/message` for what isn't an outcome of MCP (unstable). */
+/** The error codes of `mcp/message` for failures outside of the MCP server (unstable). */
 export const McpCode = { tooMany: -33_000, unavailable: -33_001, failed: -33_002 } as const
 
-/** The peer answered with an error. `detail` is the text in its `data`. */
+/** The peer answered with an error. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -34,13 +34,13 @@ export class RpcError extends Error {
   }
 }
 
-/** Messages without information: the reason is in `data`, if anywhere. */
+/** Error messages without information. The reason, if there is one, is in `data`. */
 const EMPTY_WORDS =
   /^(internal( server)? error|(an )?(unknown|unexpected)( error)?( occurred)?|server error|error)[.!]?$/i
 
 /**
- * The message and detail of an error. Several agents always answer "Internal error" and put the reason into `data`; the
- * user needs the reason.
+ * Returns the message and the detail of an error. Several agents always answer "Internal error" and put the reason that the user needs into
+ * `data`.
  */
 export function errorText(message: unknown, data: unknown): { message?: string; detail?: string } {
   const whole = typeof message === 'string' ? message.trim() : ''
@@ -55,14 +55,14 @@ export function errorText(message: unknown, data: unknown): { message?: string; 
   }
 }
 
-/** maximum number of characters of a detail that are shown */
+/** the maximum number of shown characters of a detail */
 const DETAIL_LENGTH = 4000
-/** Characters of a message that is read as JSON. */
+/** The maximum length of a message that is parsed as JSON, in characters. */
 const MAX_JSON = 100_000
 
 /**
- * The text in an error's `data`. Agents put it into a string, an object with `details` (or `message`,
- * `error`, `reason`, `detail`), a list of such, or a tree of validation errors; the last is shown as JSON.
+ * Returns the text in an error's `data`. Agents send a string, an object with `details` (or `message`, `error`, `reason`, `detail`), a list
+ * of these, or a tree of validation errors, which is shown as JSON.
  */
 export function errorDetail(data: unknown): string | undefined {
   const text = words(data, 0)?.trim()
@@ -72,7 +72,7 @@ export function errorDetail(data: unknown): string | undefined {
 
 const WORD_KEYS = ['details', 'detail', 'message', 'error', 'reason', 'description', 'additionalDetails']
 
-/** `asJson`: data without text becomes JSON. */
+/** Returns the text in a part of `data`. `asJson`: whether data without a text is returned as JSON. */
 function words(data: unknown, depth: number, asJson = true): string | undefined {
   if (typeof data === 'string') return data
   if (typeof data !== 'object' || data === null || depth > 3) return undefined
@@ -92,7 +92,7 @@ function words(data: unknown, depth: number, asJson = true): string | undefined 
   }
 }
 
-/** Some agents pass on a service's response: JSON that contains the reason. */
+/** Returns the reason in a message that is JSON. Some agents pass on a service's response in this form. */
 function reasonInJson(message: string): string | undefined {
   if (!message.startsWith('{') || message.length > MAX_JSON) return undefined
   try {
@@ -102,17 +102,17 @@ function reasonInJson(message: string): string | undefined {
   }
 }
 
-/** The agent doesn't support the request; the message is a sentence for the user. */
+/** The agent doesn't support the request. The message is a sentence for the user. */
 export class NotSupportedError extends Error {
   override readonly name = 'NotSupportedError'
 }
 
-/** The agent's answer doesn't fit the method. */
+/** The agent's answer doesn't have the form that the method requires. */
 export class InvalidResponseError extends Error {
   override readonly name = 'InvalidResponseError'
 }
 
-/** Converts any failure of a request to the error that other layers know. */
+/** Returns any failure of a request as an error that other layers know. */
 export function toAgentError(method: string, error: unknown): AgentRequestError | AgentClosedError {
   if (error instanceof AgentRequestError || error instanceof AgentClosedError) return error
   if (isCancelled(error)) {
@@ -147,7 +147,7 @@ function errorKind(method: string, error: RpcError): AgentRequestError['kind'] {
   }
 }
 
-// There is a code for an unknown session, but agents use others: then only the message identifies the error.
+// The protocol has an error code for an unknown session, but agents also use others. Then only the message identifies the error.
 const NO_SESSION = [
   /\bsessions?\b.*\b(not found|unknown|does not exist|doesn't exist|not exist|no longer|expired)\b/i,
   /\b(unknown|invalid|no such|no previous|could not find|cannot find)\b.*\bsessions?\b/i,
@@ -156,7 +156,7 @@ const NO_SESSION = [
 
 function saysNoSession(error: RpcError): boolean {
   if (error.code !== RpcCode.invalidParams && error.code !== RpcCode.internalError) return false
-  // "sessionId" and "session_id" are words, too
+  // Splits names, so that "session" is also found in "sessionId" and "session_id".
   const text = `${error.message}\n${error.detail ?? ''}`.replace(/([a-z])(?=[A-Z])|_/g, '$1 ')
   return NO_SESSION.some(pattern => pattern.test(text))
 }

@@ -12,18 +12,18 @@ import type {
   ToolCallPatch,
 } from './model.ts'
 
-/** Translates a path or `file:` URI. */
+/** Translates a path or a `file:` URI. */
 type Translate = (text: string) => string
 
-/** How deep a tool's input is searched for paths; rules don't look deeper. */
+/** The maximum depth at which a tool's input is searched for paths. Permission rules don't search deeper. */
 const MAX_DEPTH = 8
 
-/** The content of a prompt, with the agent's paths. Text stays as it is. */
+/** Returns the content of a prompt with the agent's paths. Text isn't changed. */
 export function contentForAgent(content: readonly ContentBlock[], paths: PathMapper): ContentBlock[] {
   return content.map(block => mapBlock(block, text => paths.toRemote(text)))
 }
 
-/** What the agent lists, with paths of this machine. */
+/** Returns a listed session with paths of this machine. */
 export function listedHere(session: SessionInfo, paths: PathMapper): SessionInfo {
   return {
     ...session,
@@ -32,7 +32,7 @@ export function listedHere(session: SessionInfo, paths: PathMapper): SessionInfo
   }
 }
 
-/** The client of an agent on another machine: gets its requests with paths of this machine. */
+/** Returns a client for an agent on another machine. `client` gets the agent's requests with paths of this machine. */
 export function clientWithPaths(client: AgentClient, paths: PathMapper): AgentClient {
   const toLocal: Translate = text => paths.toLocal(text)
   return {
@@ -52,7 +52,7 @@ export function clientWithPaths(client: AgentClient, paths: PathMapper): AgentCl
   }
 }
 
-/** An update of the agent, with paths of this machine. Text, command lines and patches stay as they are. */
+/** Returns an update of the agent with paths of this machine. Text, command lines and patches aren't changed. */
 export function updateHere(update: SessionUpdate, paths: PathMapper): SessionUpdate {
   const to: Translate = text => paths.toLocal(text)
   const blocks = (content: readonly ContentBlock[]) => content.map(block => mapBlock(block, to))
@@ -128,7 +128,10 @@ function mapToolContent(content: ToolCallContent, to: Translate): ToolCallConten
   return { ...content, changes }
 }
 
-/** Changes only fields that are known to contain paths: any other text may be the content of a file. */
+/**
+ * Translates the paths in a tool's input. Changes only fields that are known to contain paths, because any other text may be a file's
+ * content.
+ */
 function mapInput(input: unknown, to: Translate, depth = 0): unknown {
   if (depth > MAX_DEPTH) return input
   if (Array.isArray(input)) return input.map(one => mapInput(one, to, depth + 1))

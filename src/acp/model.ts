@@ -1,16 +1,16 @@
 /**
- * The one model of what an agent reports, shaped like ACP v2: messages, tool calls, plans and terminals have ids and are
- * upserted. `v1/` and `v2/` map their wire format to it; no other layer knows the version. Fields are plain data
- * (structured-cloneable). Open enums are `Known | (string & {})`: an unknown value is kept and shown as it is.
+ * The model of what agents report, shaped like ACP v2: messages, tool calls, plans and terminals have ids and are upserted. `v1/` and `v2/`
+ * map their wire formats to this model; no other layer knows the protocol version. Fields are plain data (structured-cloneable). Open enums
+ * are `Known | (string & {})`: unknown values are kept and shown unchanged.
  *
- * Each block links to its section of the specification: v1 (released) and v2 (a draft). Blocks without a link, and
- * fields marked as unstable, are in the unstable schema only.
+ * Each block links to its section of the specification: v1 (released) and v2 (a draft). Blocks without a link, and fields marked as
+ * unstable, are in the unstable schema only.
  */
 
 import type { PathMapping } from '../common/path-mapping.ts'
 import type { TOOL_KINDS } from '../common/tool-kinds.ts'
 
-/** Keeps the known values visible to completion while any string is allowed. */
+/** Allows any string, and lets editors complete the known values. */
 export type Open<T extends string> = T | (string & {})
 
 // ---- content -------------------------------------------------------------------------------------------------------
@@ -18,21 +18,21 @@ export type Open<T extends string> = T | (string & {})
 // https://agentclientprotocol.com/protocol/v2/draft/content
 
 interface Addressed {
-  /** For the model only, according to its annotations: shown on demand. */
+  /** The annotations address this block only to the model, so the view shows the block only on demand. */
   agentOnly?: true
 }
 export interface TextBlock extends Addressed {
   type: 'text'
   text: string
 }
-/** `data` is base64. */
+/** An image. `data` is base64. */
 export interface ImageBlock extends Addressed {
   type: 'image'
   data: string
   mimeType: string
   uri?: string
 }
-/** `data` is base64. */
+/** A piece of audio. `data` is base64. */
 export interface AudioBlock extends Addressed {
   type: 'audio'
   data: string
@@ -45,19 +45,19 @@ export interface ResourceLinkBlock extends Addressed {
   title?: string
   description?: string
   mimeType?: string
-  /** bytes */
+  /** the resource's size in bytes */
   size?: number
   /** when the resource was last modified, in milliseconds since the epoch */
   lastModified?: number
-  /** at most one for each theme and one for all themes */
+  /** at most one icon for each theme, and one for all themes */
   icons?: LinkIcon[]
 }
-/** `src`: a `data:` URI of an image. */
+/** An icon of a link. `src` is a `data:` URI of an image. */
 export interface LinkIcon {
   src: string
   theme?: 'light' | 'dark'
 }
-/** An embedded resource: `text`, or `blob` in base64. */
+/** An embedded resource, which has either `text` or `blob` (base64). */
 export interface ResourceBlock extends Addressed {
   type: 'resource'
   uri: string
@@ -66,7 +66,7 @@ export interface ResourceBlock extends Addressed {
   blob?: string
   /** when the resource was last modified, in milliseconds since the epoch */
   lastModified?: number
-  /** The agent gave it the highest priority: shown without being expanded. */
+  /** The agent gave the resource the highest priority, so the view shows its content without a click. */
   isImportant?: true
   /** The agent gets the text as if the user had written it. The view shows only the name. */
   asText?: true
@@ -97,7 +97,7 @@ export interface FileChange {
   operation: Open<'add' | 'delete' | 'modify' | 'move' | 'copy'>
   path: string
   oldPath?: string
-  /** Known when the agent sent whole texts or a fragment (v1); `undefined` when only a patch is known (v2). */
+  /** The texts are known when the agent sent whole texts or a fragment (v1), and `undefined` when it sent only a patch (v2). */
   oldText?: string
   newText?: string
   /** v2 only. */
@@ -112,14 +112,14 @@ export type ToolCallContent =
 
 export interface ToolCallLocation {
   path: string
-  /** 1-based; absent if the agent sent none (or 0). */
+  /** The line's number, counted from 1; absent if the agent sent none (or 0). */
   line?: number
 }
 
-/** An upsert of a tool call: an absent field stays as it was, `null` clears it. */
+/** An upsert of a tool call. An absent field keeps its value, and `null` clears it. */
 export interface ToolCallPatch {
   toolCallId: string
-  /** The tool call whose work it is part of. An extension, see `wire/extensions.ts`. */
+  /** The id of the tool call that this call is a part of. An extension, see `wire/extensions.ts`. */
   parentId?: string
   title?: string | null
   name?: string | null
@@ -140,7 +140,7 @@ export interface TerminalExit {
   exitCode?: number | null
   signal?: string | null
 }
-/** An upsert of a terminal: an absent field stays, `null` clears. `output` replaces all output so far (decoded text). */
+/** An upsert of a terminal. An absent field keeps its value, and `null` clears it. `output`, decoded text, replaces all output so far. */
 export interface TerminalPatch {
   terminalId: string
   command?: string | null
@@ -154,7 +154,7 @@ export interface TerminalPatch {
 // ---- sessions within a session --------------------------------------------------------------------------------------
 // https://agentclientprotocol.com/rfds/subagents#current-work-state
 
-/** The last reported state of a subagent. `stopReason`, `error`: how its last turn ended. */
+/** The last reported state of a subagent. `stopReason` and `error` say how the subagent's last turn ended. */
 export interface SubagentState {
   activity: Open<'running' | 'idle' | 'requires_action' | 'unknown'>
   stopReason?: StopReason
@@ -162,8 +162,8 @@ export interface SubagentState {
 }
 
 /**
- * An upsert of a session that the agent started within this one (unstable). An absent field stays as it was, `null` clears it. A `state`
- * replaces the previous one; `null` means that the state is unknown.
+ * An upsert of a session that the agent started within this session (unstable). An absent field keeps its value, and `null` clears it. A
+ * `state` replaces the previous state; `null` means that the state is unknown.
  */
 export interface SubagentPatch {
   /** the subagent's own session */
@@ -177,8 +177,8 @@ export interface SubagentPatch {
 }
 
 /**
- * An upsert of a message from one session to another (unstable); absent and `null` as in {@link SubagentPatch}. `from`
- * and `to` are sessions; the ids name the same message in the other session's updates.
+ * An upsert of a message from one session to another (unstable). Absent fields and `null` mean the same as in {@link SubagentPatch}. `from`
+ * and `to` are session ids; `fromMessageId` and `toMessageId` are the ids of the message in the updates of these sessions.
  */
 export interface SessionMessagePatch {
   messageId: string
@@ -210,14 +210,14 @@ export interface Plan {
 }
 
 /**
- * A slash command, of `available_commands_update`.
+ * A slash command, as `available_commands_update` lists it.
  * @see https://agentclientprotocol.com/protocol/v1/slash-commands#availablecommand
  * @see https://agentclientprotocol.com/protocol/v2/draft/slash-commands#availablecommand
  */
 export interface Command {
   name: string
   description: string
-  /** A hint for the input that the command takes. */
+  /** A hint for the command's input. */
   hint?: string
 }
 
@@ -225,7 +225,7 @@ export interface SelectChoice {
   value: string
   name: string
   description?: string
-  /** The group's name, when the agent groups its choices. */
+  /** The group's name, if the agent groups its choices. */
   group?: string
 }
 export type ConfigCategory = Open<'mode' | 'model' | 'model_config' | 'thought_level'>
@@ -245,11 +245,11 @@ export type ConfigOption =
   | (ConfigOptionBase & { type: 'boolean'; currentValue: boolean })
   | (ConfigOptionBase & { type: 'unknown'; raw: unknown })
 
-/** Returns the last known options of a session; `undefined` if there are none. Called when they are needed. */
+/** Returns the last known options of a session, or `undefined` if there are none. Called only when the options are needed. */
 export type LastOptions = () => readonly ConfigOption[] | undefined
 
 /**
- * How full the context is, of `usage_update`.
+ * How full the context is, as `usage_update` reports it.
  * @see https://agentclientprotocol.com/rfds/session-usage
  * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#session-usage-updates
  */
@@ -261,7 +261,7 @@ export interface Usage {
   cost?: Cost
   /** tokens of the turn or session, as reported at the end of a turn (unstable) */
   tokens?: TokenCount
-  /** the limits of the user's subscription, by their kind; an extension, see `wire/extensions.ts` */
+  /** the limits of the user's subscription, one for each kind; an extension, see `wire/extensions.ts` */
   limits?: UsageLimit[]
 }
 
@@ -269,9 +269,9 @@ export interface Usage {
 export interface UsageLimit {
   kind: Open<'five_hour' | 'seven_day' | 'seven_day_opus' | 'seven_day_sonnet' | 'overage'>
   status: Open<'allowed' | 'allowed_warning' | 'rejected'>
-  /** 0 to 1 */
+  /** the used share of the limit, from 0 to 1 */
   share?: number
-  /** milliseconds since the epoch */
+  /** when the limit resets, in milliseconds since the epoch */
   resetsAt?: number
 }
 
@@ -283,11 +283,11 @@ export interface Cost {
 }
 
 /**
- * Tokens, as the agent counts them (unstable).
+ * Numbers of tokens, as the agent counts them (unstable).
  * @see https://agentclientprotocol.com/rfds/end-turn-token-usage
  */
 export interface TokenCount {
-  /** v2 counts the turn that ended. The specification of v1 says both turn and session; measured agents count the turn. */
+  /** v2 counts the turn that ended. v1's specification is ambiguous (turn or session); the agents that were measured count the turn. */
   of: 'turn' | 'unknown'
   total: number
   input: number
@@ -310,7 +310,7 @@ export type StopReason = Open<
 export type MessageRole = 'user' | 'agent' | 'thought'
 
 /**
- * An error of the agent. `message` is a sentence, `detail` everything else that it sent.
+ * An error of the agent. `message` is a sentence, and `detail` is everything else that the agent sent.
  * @see https://agentclientprotocol.com/protocol/v1/error
  * @see https://agentclientprotocol.com/protocol/v2/draft/error
  */
@@ -321,15 +321,15 @@ export interface AgentErrorInfo {
 }
 
 /**
- * Work that continues outside of the turn, by id. If `background` is present, the lists are complete; if it's absent,
- * the agent reported nothing.
+ * The ids of the work that continues outside of the turn. If `background` is present, the lists are complete; if `background` is absent,
+ * the agent reported nothing about such work.
  * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work
  */
 export interface ReportedBackground {
-  /** tool calls */
+  /** ids of tool calls */
   background?: string[]
   backgroundTerminals?: string[]
-  /** sessions of subagents */
+  /** ids of the sessions of subagents */
   backgroundSubagents?: string[]
   /** number of further items, of kinds that this version of Parley doesn't know */
   backgroundOthers?: number
@@ -341,13 +341,13 @@ export interface ReportedBackground {
  * @see https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output
  */
 export type SessionUpdate =
-  /** A chunk of a message. Without `messageId` it belongs to the open message of its role. */
+  /** A chunk of a message. A chunk without a `messageId` belongs to the open message of its role. */
   | { type: 'message_chunk'; role: MessageRole; messageId?: string; content: ContentBlock }
   /** Ends the open message: the next chunk without a `messageId` starts a new one. */
   | { type: 'message_end' }
-  /** A whole message: absent content keeps, `null` clears, a list replaces. */
+  /** A whole message. Absent content keeps the previous content, `null` clears it, and a list replaces it. */
   | { type: 'message'; role: MessageRole; messageId: string; content?: ContentBlock[] | null }
-  /** `isNew`: the agent announces the tool call instead of updating it (v1). Some announce one more than once. */
+  /** `isNew`: the agent announces the tool call instead of updating it (v1). Some agents announce a tool call more than once. */
   | { type: 'tool_call'; toolCall: ToolCallPatch; isNew?: true }
   | { type: 'tool_call_content'; toolCallId: string; content: ToolCallContent }
   | { type: 'terminal'; terminal: TerminalPatch }
@@ -359,12 +359,12 @@ export type SessionUpdate =
   /** One option's value changed (v1: `current_mode_update`). */
   | { type: 'config_value'; category: ConfigCategory; value: string }
   | { type: 'info'; title?: string | null; updatedAt?: string | null }
-  /** An absent cost keeps the previous one, `null` clears it. */
+  /** An absent cost keeps the previous cost, and `null` clears it. */
   | {
       type: 'usage'
       usage: Omit<Usage, 'cost' | 'tokens' | 'limits'> & { cost?: Cost | null; limit?: UsageLimit }
     }
-  /** A suggestion for the next prompt; without a text: none. An extension, see `wire/extensions.ts`. */
+  /** A suggestion for the next prompt. Without `text`, there is no suggestion. An extension, see `wire/extensions.ts`. */
   | { type: 'suggestion'; text?: string }
   | { type: 'notice'; severity: Open<'info' | 'warning' | 'error'>; title: string; description?: string }
   | {
@@ -387,12 +387,12 @@ export type SessionUpdate =
       type: 'state'
       state: 'idle'
       stopReason?: StopReason
-      /** Set by the session: the agent canceled the turn although the user didn't ask for it. */
+      /** Set by Parley's session: the agent canceled the turn although the user didn't ask for it. */
       canceledBy?: 'agent'
       error?: AgentErrorInfo
       tokens?: TokenCount
     } & ReportedBackground)
-  /** An update of a kind that this version of Parley doesn't know, kept as it is and shown generically. */
+  /** An update of a kind that this version of Parley doesn't know. It's stored unchanged and shown generically. */
   | { type: 'unknown'; kind: string; raw: unknown }
 
 // ---- requests of the agent -----------------------------------------------------------------------------------------
@@ -415,18 +415,18 @@ export interface PermissionRequest {
   description?: string
   subject: PermissionSubject
   options: PermissionOption[]
-  /** Only in Parley's own questions: the names of the options describe all of their effects, and their kinds mean nothing. */
+  /** Only in Parley's own questions: the options' names describe all of their effects, and their kinds mean nothing. */
   isChoice?: true
   /** Only in Parley's own questions: the question is about the session, so it stays open when a turn ends. */
   outlastsTurn?: true
-  /** Only for the editor tools: `vscode.rename_symbol`. */
+  /** The name of the editor tool that asks, such as `vscode.rename_symbol`. */
   editorTool?: string
-  /** Only for the editor tools: the code that would run. */
+  /** The code that the editor tool would run. */
   code?: string
 }
 export type PermissionOutcome = { type: 'selected'; optionId: string } | { type: 'cancelled' }
 
-/** One field of a form. `key` names its value in the answer. */
+/** One field of a form. `key` is the name of its value in the answer. */
 interface ElicitationFieldBase {
   key: string
   title: string
@@ -459,14 +459,14 @@ export type ElicitationField = ElicitationFieldBase &
         maxItems?: number
         default?: string[]
       }
-    /** Of a type that this version of Parley doesn't know; it can't be filled in. */
+    /** A field of a type that this version of Parley doesn't know. The user can't fill it in. */
     | { type: 'unknown'; raw: unknown }
   )
 interface ElicitationBase {
   message: string
   /**
-   * The session of the elicitation. Absent if the elicitation belongs to a request of the client (signing in, for example) and ends with
-   * that request.
+   * The session of the elicitation. Absent if the elicitation belongs to a request of the client, such as a sign-in, and ends with that
+   * request.
    */
   sessionId?: string
   toolCallId?: string
@@ -479,26 +479,26 @@ interface ElicitationBase {
 export type ElicitationRequest = ElicitationBase &
   (
     | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }
-    /** `url` is a valid absolute URL; its target isn't checked. */
+    /** `url` is a valid absolute URL. Where the URL leads isn't checked. */
     | { mode: 'url'; elicitationId: string; url: string }
   )
 export type ElicitationValue = string | number | boolean | string[]
 export type ElicitationOutcome =
-  /** `content`: the values of the form by key; absent for a URL, which the user agreed to open */
+  /** `content`: the values of the form by key. Absent if the user agreed to open a URL. */
   | { action: 'accept'; content?: Record<string, ElicitationValue> }
   | { action: 'decline' }
   | { action: 'cancel' }
 
 /**
- * `fs/read_text_file` and `fs/write_text_file`, v1 only.
+ * The parameters of `fs/read_text_file` and `fs/write_text_file` (v1 only).
  * @see https://agentclientprotocol.com/protocol/v1/initialization#file-system
  */
 export interface ReadTextFileRequest {
   sessionId: string
   path: string
-  /** 1-based first line */
+  /** the first line to read, counted from 1 */
   line?: number
-  /** number of lines */
+  /** the maximum number of lines */
   limit?: number
 }
 export interface WriteTextFileRequest {
@@ -506,14 +506,14 @@ export interface WriteTextFileRequest {
   path: string
   content: string
 }
-/** `terminal/*` (v1 only): https://agentclientprotocol.com/protocol/v1/terminals */
+/** The parameters of `terminal/create` (v1 only): https://agentclientprotocol.com/protocol/v1/terminals */
 export interface CreateTerminalRequest {
   sessionId: string
   command: string
   args: string[]
   env: Array<{ name: string; value: string }>
   cwd?: string
-  /** bytes of output to keep */
+  /** the maximum number of bytes of output to keep */
   outputByteLimit?: number
 }
 export interface TerminalOutput {
@@ -527,7 +527,7 @@ export interface TerminalOutput {
 // https://agentclientprotocol.com/protocol/v2/draft/session-setup
 
 /**
- * An MCP server; the shape on the wire differs by version.
+ * An MCP server. v1 and v2 write it differently on the wire.
  * @see https://agentclientprotocol.com/protocol/v1/session-setup#mcp-servers
  * @see https://agentclientprotocol.com/protocol/v2/draft/session-setup#mcp-servers
  */
@@ -542,7 +542,7 @@ export type McpServer =
   | { type: 'http' | 'sse'; name: string; url: string; headers: Array<{ name: string; value: string }> }
 
 /**
- * An MCP server of the client, which the agent reaches through its connection (unstable). `serverId` is never used twice.
+ * An MCP server of the client, which the agent reaches through its ACP connection (unstable). `serverId` is never used twice.
  * @see https://agentclientprotocol.com/rfds/mcp-over-acp
  */
 export interface AcpMcpServer {
@@ -554,21 +554,21 @@ export interface AcpMcpServer {
 /** A request of the agent to an {@link AcpMcpServer}. */
 export interface McpRequest {
   serverId: string
-  /** Chosen by the agent; unique among the server's requests in progress. */
+  /** An id that the agent chooses; unique among the server's requests in progress. */
   requestId: string
   method: string
   params?: { [key: string]: unknown }
 }
 
-/** The answer to an {@link McpRequest}, in MCP's terms. */
+/** The MCP server's answer to an {@link McpRequest}: a result or an error. */
 export type McpOutcome =
   | { result: unknown }
   | { error: { code: number; message: string; data?: unknown; [key: string]: unknown } }
 
-/** Where a session works: absolute paths. */
+/** The absolute paths of the folders where a session works. */
 export interface Roots {
   cwd: string
-  /** Sent only to an agent that has the capability. */
+  /** Sent only to agents that have the capability. */
   additionalDirectories: string[]
 }
 
@@ -578,11 +578,13 @@ export interface Roots {
  */
 export interface SessionSetup extends Roots {
   mcpServers: Array<McpServer | AcpMcpServer>
-  /** The user's system prompt, sent only to agents with the capability (unstable); `override` only to agents that support it. */
+  /**
+   * The user's system prompt (unstable), sent only to agents with the capability. Mode `override` is sent only to agents that support it.
+   */
   systemPrompt?: { mode: 'append' | 'override'; content: ContentBlock[] }
 }
 
-/** The answer that starts a session. A field is `undefined` if the agent didn't report it. */
+/** The agent's answer to a request that starts a session. A field is `undefined` if the agent didn't report it. */
 export interface SessionStart {
   sessionId: string
   configOptions?: ConfigOption[]
@@ -599,9 +601,9 @@ export interface SessionInfo {
   cwd: string
   additionalDirectories: string[]
   title?: string
-  /** milliseconds since the epoch */
+  /** when the session was last updated, in milliseconds since the epoch */
   updatedAt?: number
-  /** Reported by agents that can archive sessions. */
+  /** Reported only by agents that can archive sessions. */
   archived?: boolean
 }
 
@@ -622,7 +624,7 @@ export interface Provider {
   providerId: string
   /** supported API types: `anthropic`, `openai`, … */
   supported: string[]
-  /** The agent doesn't work without it. */
+  /** The agent doesn't work without this provider. */
   required: boolean
   current?: { apiType: string; baseUrl: string }
 }
@@ -637,19 +639,19 @@ export interface AuthMethod {
   type: Open<'agent' | 'terminal' | 'env_var'>
   name: string
   description?: string
-  /** terminal: what to run besides the agent's own command */
+  /** for type `terminal`: the program to run; without `command`, the agent's own program gets these `args` and `env` */
   terminal?: { command?: string; args: string[]; env: Record<string, string>; label?: string }
-  /** Environment variables to ask for; the agent is restarted with them. An `agent` method may have them, too. */
+  /** The environment variables to ask for; the agent is then restarted with their values. A method of type `agent` may have them, too. */
   vars?: Array<{ name: string; label?: string; secret: boolean; optional: boolean }>
-  /** The agent needs the URL of a gateway, which only its own settings can contain. */
+  /** The method needs the URL of a gateway, which only the agent's own settings can contain. */
   gateway?: true
 }
 
-/** Where an agent runs; both are absent for one on this machine. */
+/** Where an agent runs. Both fields are absent for an agent on this machine. */
 export interface AgentPlace {
-  /** It has neither the files nor the terminals of this machine, and can't reach the editor's own MCP server. */
+  /** The agent runs without this machine's files and terminals, and can't reach the editor's own MCP server. */
   isRemote?: boolean
-  /** The agent's paths are paths of another machine, except in these folders, whose paths Parley translates. */
+  /** The agent's paths belong to another machine. In these folders, Parley translates them. */
   pathMappings?: readonly PathMapping[]
 }
 
@@ -659,7 +661,7 @@ export interface AgentPlace {
  * @see https://agentclientprotocol.com/protocol/v2/draft/initialization#agent-capabilities
  */
 export interface AgentCapabilities extends AgentPlace {
-  /** `load` replays the whole conversation. (v2: resume with `replayFrom`.) */
+  /** The agent can replay a whole conversation (v1: `session/load`; v2: `session/resume` with `replayFrom`). */
   load: boolean
   resume: boolean
   list: boolean
@@ -667,10 +669,10 @@ export interface AgentCapabilities extends AgentPlace {
   delete: boolean
   additionalDirectories: boolean
   logout: boolean
-  /** `acp`: servers of the client, through this connection (unstable); present only if `true` */
+  /** `acp`: servers of the client that the agent reaches through its ACP connection (unstable); present only if `true` */
   mcp: { stdio: boolean; http: boolean; sse: boolean; acp?: true }
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
-  /** Unstable; present only if `true`. */
+  /** Unstable. Each of the following capabilities is present only if the agent has it. */
   fork?: boolean
   setTitle?: boolean
   archive?: boolean
@@ -680,7 +682,7 @@ export interface AgentCapabilities extends AgentPlace {
   systemPrompt?: { override: boolean }
   /** A fork can end at a message; an extension, see `wire/fork-point.ts`. */
   forkAtMessage?: boolean
-  /** Names of tools that the agent hides from its model, whichever MCP server has them; see `wire/initialize.ts`. */
+  /** Names of the tools that the agent hides from its model, whichever MCP server offers them; see `wire/initialize.ts`. */
   hiddenTools?: readonly string[]
   /** A prompt can be added to the running turn; an extension, see `wire/steering.ts`. */
   steering?: boolean
@@ -688,9 +690,9 @@ export interface AgentCapabilities extends AgentPlace {
 
 /**
  * What an agent did with a prompt for the running turn:
- * - `injected`: added it to the running turn.
- * - `startedNewTurn`: no turn was running, so it started one that answers no `session/prompt`.
- * - `promptRequired`: no turn was running, and it took nothing.
- * - `failed`: it took nothing.
+ * - `injected`: The agent added the prompt to the running turn.
+ * - `startedNewTurn`: No turn was running, so the agent started a turn that answers no `session/prompt`.
+ * - `promptRequired`: No turn was running, and the agent didn't take the prompt.
+ * - `failed`: The agent didn't take the prompt.
  */
 export type SteeringOutcome = 'injected' | 'startedNewTurn' | 'promptRequired' | 'failed'

@@ -10,7 +10,7 @@ import { sizeOf } from '../common/size-of.ts'
 
 /** The requests of the agent that aren't answered yet. */
 export class OpenRequests {
-  /** by id, which agents may use for several open requests */
+  /** by id; agents may use an id for several open requests */
   readonly #byId = new Map<CancellationId, Set<OpenRequest>>()
   #count = 0
   #bytes = 0
@@ -19,7 +19,7 @@ export class OpenRequests {
     return this.#count
   }
 
-  /** the size of the held requests, in bytes */
+  /** the total size of the held values, in bytes */
   get bytes(): number {
     return this.#bytes
   }
@@ -41,7 +41,7 @@ export class OpenRequests {
     if (same.size === 0) this.#byId.delete(id)
   }
 
-  /** Counts the size of a value until the returned function is called. */
+  /** Adds the size of a value to {@link bytes} until the returned function is called. */
   hold(value: unknown): () => void {
     const size = sizeOf(value, MAX_OPEN_BYTES)
     this.#bytes += size
@@ -50,7 +50,7 @@ export class OpenRequests {
     }
   }
 
-  /** The agent withdraws the requests with an id. */
+  /** Cancels the requests with an id, because the agent has withdrawn them. */
   withdraw(id: CancellationId): void {
     for (const request of this.#byId.get(id) ?? []) request.cancel()
   }
@@ -62,7 +62,7 @@ export class OpenRequests {
   }
 }
 
-/** The cancellation token of an incoming request. */
+/** The cancellation token of a request from the agent. */
 export interface RequestToken extends CancellationToken {
   readonly id: CancellationId
   readonly request: OpenRequest

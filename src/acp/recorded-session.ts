@@ -26,32 +26,32 @@ import { readStart } from './wire/session.ts'
 import { readError, readTokens } from './wire/state.ts'
 import { readSteering, STEERING_METHOD } from './wire/steering.ts'
 
-/** What the frames of a recorded session say, in the model of both versions. */
+/** Receives the contents of a recorded session's frames, in the model of both versions. */
 export interface RecordedSessionSink {
   prompt(content: ContentBlock[]): void
   update(update: SessionUpdate): void
   permissionAsked(requestId: string, request: PermissionRequest): void
   elicitationAsked(requestId: string, request: ElicitationRequest): void
   answered(requestId: string, outcome: PermissionOutcome | ElicitationOutcome): void
-  /** a prompt for the running turn */
+  /** A prompt was sent to the running turn. */
   steering(promptId: string, content: ContentBlock[]): void
   steered(promptId: string, outcome: SteeringOutcome): void
-  /** a terminal that the client ran for the agent */
+  /** The state of a terminal that the client ran for the agent. */
   terminal(terminal: TerminalPatch & { truncated?: boolean }): void
-  /** The session was created or opened: what came before was its history. */
+  /** The session was created or opened; everything before this call was its history. */
   opened(): void
 }
 
-/** A frame of the session. */
+/** A recorded frame of the session. */
 export interface SessionFrame {
   n: number
   direction: 'send' | 'receive'
   kind: 'request' | 'response' | 'notification'
-  /** of a response: the method of its request */
+  /** the method; of a response, the method of its request */
   method?: string | undefined
   /** of a response: the number of its request */
   pair?: number | undefined
-  /** the version of the protocol; 1 if it's unknown */
+  /** the protocol version; 1 if it's unknown */
   version?: number | undefined
 }
 
@@ -63,15 +63,15 @@ const outcomeSchema = z.object({
 const ignore = () => {}
 
 /**
- * Reads the frames of a recorded session, in both directions, with what reads those of a running agent. It's data alone: nothing is sent,
- * started or read. What a frame says wrongly is skipped.
+ * Reads the frames of a recorded session, in both directions, with the code that reads a running agent's frames. Only reads data: sends
+ * nothing and starts nothing. Malformed parts of a frame are skipped.
  */
 export class RecordedSession {
   readonly #sessionId: string
   readonly #sink: RecordedSessionSink
   readonly #first: SessionV1
   readonly #second: SessionV2
-  /** what ended each request that has no response yet, by the number of the request */
+  /** by the number of a request without a response so far: handles the response */
   readonly #open = new Map<number, (message: Record<string, unknown>) => void>()
 
   constructor(sessionId: string, sink: RecordedSessionSink) {
@@ -150,7 +150,7 @@ export class RecordedSession {
     try {
       request = readElicitation(wire, ignore)
     } catch {
-      // Parley refused to show it
+      // Parley refused to show the elicitation to the user.
       return
     }
     this.#sink.elicitationAsked(`${n}`, request)

@@ -1,27 +1,27 @@
 import { REDACTED } from '../common/secrets.ts'
 
-/** Keys whose text is always a secret. Counts (`totalTokens`) are numbers and stay. */
+/** Keys whose text is always a secret. Numbers under such a key, such as `totalTokens`, aren't redacted. */
 const SECRET_KEY =
   /(^|[-_.\s])(pass(word|phrase|wd)?|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|auth(orization)?|cookie|credentials?|bearer|session[-_]?key|signature)s?$/i
-/** `apiKey`, `accessToken`, `clientSecret` */
+/** Secret keys in camel case: `apiKey`, `accessToken`, `clientSecret`. */
 const SECRET_CAMEL_KEY =
   /(Password|Passphrase|Secret|Token|ApiKey|AccessKey|PrivateKey|Authorization|Cookie|Credentials?)s?$|[a-z\d](Pat|PAT|Jwt|JWT)$/
-/** `NAME_PAT`, and `pat` in JSON: not a person who is called Pat */
+/** `NAME_PAT`, and `pat` in JSON, but not `Pat`, which is a person's name. */
 const SECRET_WORD_KEY = /(^|[-_.\s])(pat|PAT|jwt|JWT)$/
 /** Keys under which even a number is a secret. */
 const PASSWORD_KEY = /pass(word|phrase|wd)$/i
-/** A name in `NAME=value`, with any text before and after the word. */
+/** Names in `NAME=value` that mean a secret. Most of these words may be anywhere in the name. */
 const SECRET_NAME =
   /secret|token|passw(or)?d|passphrase|credential|(^|[-_.])(key|pwd|auth|sig|pat|jwt)([-_.\d]|$)|api-?key|(access|private|public|secret|session|auth|signing|encryption|master|license|service|account|ssh)-?key/i
-/** The name of a parameter in an address. */
+/** Names of parameters in a URL that may mean a secret. */
 const SECRET_PARAMETER = /token|key|secret|passw(or)?d|signature|sig|code|auth|jwt|session/i
 
-/** A word of a command after what group 1 of the pattern matches. In quotes, it may contain spaces. */
+/** Returns a pattern for the word that follows `source` in a command. Group 1 of `source` is kept. A quoted word may contain spaces. */
 function valueAfter({ source }: RegExp, flags = 'g'): RegExp {
   return new RegExp(String.raw`${source}(?:"[^"\r\n]{1,1024}|'[^'\r\n]{1,1024}|[^\s]{1,1024})`, flags)
 }
 
-/** A token that starts in this way, also in an address where a sign before it is encoded. */
+/** Returns a pattern for a token with a known prefix (`source`). In a URL, the character before the prefix may be percent-encoded. */
 function knownToken({ source }: RegExp, minLength: number): RegExp {
   return new RegExp(
     String.raw`((?:(?<![A-Za-z\d])|(?<=%[\dA-Fa-f]{2}))(?:${source}))[\w-]{${minLength},}`,
@@ -29,7 +29,7 @@ function knownToken({ source }: RegExp, minLength: number): RegExp {
   )
 }
 
-/** The value of a command's option: `docker login -p password`, `mysql -ppassword`. */
+/** Returns a pattern for the value of a command's option: `docker login -p password`, `mysql -ppassword`. */
 function optionValue(command: RegExp, option: RegExp): RegExp {
   return valueAfter(
     new RegExp(String.raw`\b((?:${command.source})\b(?:\\\r?\n|[^\r\n|;&]){0,256}?\s${option.source})`),
@@ -37,8 +37,8 @@ function optionValue(command: RegExp, option: RegExp): RegExp {
 }
 
 /**
- * Secrets of a known form, anywhere in a text. Group 1, the text before the secret, stays. Agents choose the text, so the time must be
- * linear: each repetition has a maximum, or starts where no other repetition has passed.
+ * Patterns of secrets of a known form, anywhere in a text. Group 1, the text before the secret, is kept. Agents choose the text, so
+ * matching must take linear time: each repetition has a maximum, or starts where no other repetition has passed.
  */
 const SECRET_TEXT: RegExp[] = [
   /\b((?:bearer|basic|token)\s{1,8})[\w.~+/=-]{8,}/gi,
@@ -48,7 +48,7 @@ const SECRET_TEXT: RegExp[] = [
   knownToken(/AKIA|ASIA|AIza|shpat_|dop_v1_/, 12),
   /(?<![\w-])(eyJ)[\w-]{10,}\.[\w-]{10,}\.[\w-]*/g,
   /(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----)[^-]+/g,
-  // `curl -u name:password`, a `.netrc`, and Maven's settings
+  // The pattern matches `curl -u name:password`. Patterns for `.netrc` files and for Maven's settings follow below.
   /\b(curl\b(?:\\\r?\n|[^\r\n|;&]){0,256}?\s(?:-[uU]|--user|--proxy-user)[ =]{1,8}["']?[^\s:"']{1,256}:)[^\s"']{1,1024}/g,
   optionValue(
     /sshpass|(?:docker|podman|nerdctl|buildah|skopeo|oras|regctl|az|oc|cf|ibmcloud|helm\s{1,8}registry)\s{1,8}login/,
@@ -64,42 +64,44 @@ const SECRET_TEXT: RegExp[] = [
   /(<(?:password|passwd|passphrase|secret|token|api-?key|access-?token|client-?secret)(?:\s[^<>]{0,128})?>)[^<>]{1,1024}(?=<)/gi,
 ]
 
-/** `--api-key value`; the sign in `--api-key=value` is found like any other. */
+/** The name of an option that is followed by a space and its value, as in `--api-key value`. `redactSettings` finds `--api-key=value`. */
 const FLAG = /(?<![\w-])--([\w-]{1,64}) {1,8}/g
 const SECRET_FLAG = /(?:password|secret|token|api-?key|credentials?|(?:^|-)(?:pat|jwt))$/i
 const SIGN = /[=:]/g
 const ADDRESS = /\b(?:https?|wss?):\/\/[^\s"'<>]+/gi
-/** A path segment that looks generated: some services put the key into the URL's path. */
+/** A path segment that looks generated. Some services put the key into the URL's path. */
 const MADE_UP = /^(?=.*\d)(?=.*[A-Za-z])[\w~%-]{16,}$/
 
-/** Longer texts are cut before they are searched. Characters. */
+/** The maximum length of a text to search, in characters. A longer text is cut first. */
 export const MAX_REDACTED_LENGTH = 100_000
-/** Only the end of a longer name is read. Characters. */
+/** The maximum length of a name, in characters. Only the end of a longer name is read. */
 const MAX_NAME = 128
-/** Number of spaces between a name, its sign and its value. */
+/** The maximum number of spaces between a name, its sign (`=` or `:`) and its value. */
 const MAX_SPACES = 8
-/** Maximum length of a quoted part of a word, since its end may be searched at each sign. Characters. */
+/** The maximum length of a quoted part of a word, in characters. It's limited because the part's end may be searched at each sign. */
 const MAX_QUOTED_PART = 512
-/** The last word of a text that was cut may be the start of a secret. A longer one is text without spaces. Characters. */
+/**
+ * The maximum length of a cut text's last word that is removed, because it may be the start of a secret. Longer words are kept. Characters.
+ */
 const MAX_LAST_WORD = 1024
 
-/** `… (2250020)` */
+/** The maximum length of the note that {@link cutText} appends, such as `… (2250020)`. Characters. */
 const MAX_LENGTH_NOTE = 20
 
-/** How a line ends whose value is in the lines below: also YAML's `|`, `>-`, tags, anchors and comments, or an open bracket. */
+/** The end of a line whose value is in the lines below. May have YAML's `|`, `>-`, tags, anchors and comments, or an open bracket. */
 const LINE_END =
   /[*_`]{0,3}[ \t]{0,8}(?:[!&][^\s]{0,64}(?:[ \t]{1,8}|(?=[\r\n]))){0,2}(?:[|>][-+\d]{0,2}|([{[(]))?[ \t]{0,8}(#[^\r\n]{0,256})?(?=[\r\n])/y
-/** Text before a line's content: a line number, and (group 1) its indentation and the marks of a list, diff or quotation. */
+/** The text before a line's content: a line number, then indentation and the marks of a list, diff or quotation (group 1). */
 const LEAD = /(?:[ \t]{0,16}\d{1,7}(?:→|\t|: ?|\| ?))?([ \t+>*-]*)/y
 /** Characters that may precede a name at the start of its line. */
 const NAME_LEAD = /^[{[(]?[ \t]{0,8}[*_]{0,3}["'`]?$/
 const CODE_FENCE = /^(```|~~~)[\w-]{0,32}$/
-/** A longer word below a name isn't taken for its value, unless it's indented or quoted. Characters. */
+/** The maximum length of a value in the line below a name, in characters. An indented or quoted value may be longer. */
 const MAX_WORD_BELOW = 4096
 const QUOTED_LINE = /^(["'`])(?!\1)(.+)\1[,;)}\]]{0,8}$/
-/** A line's only word, unless it's the next name or only signs. */
+/** The only word of a line. The next name, which ends with a colon, and a word of signs alone don't match. */
 const WORD = /^(?=.*[\p{L}\d])[^\s]+(?<!:)$/u
-/** A line that only counts, names a simple type, closes a bracket, or is a sentence in a list; and how a function is shown. */
+/** Lines that aren't secret: a number, a field with a simple type, a closing bracket, a sentence in a list, and a shown function call. */
 const COUNT = /^(?:["']?[\w.-]{1,64}["']?\??\s{0,8}[:=]\s{0,8})?\d{1,9}(?:\.\d{1,9})?[,;]?[)}\]]{0,4}[,;]?$/
 const TYPE = /^[\w]{1,64}\??: (?:string|number|boolean|unknown|null|undefined)(?:\[\])?[,;]?$/
 const CLOSING = /^[)}\]]{1,4}[,;]?$/
@@ -107,7 +109,7 @@ const PROSE_ITEM = /^\p{Lu}[\p{L}.,]{0,64} [\p{L} .,()’]{1,512}$/u
 const CALL = /^(?:\w{1,16} )?[\w.]{1,64}\(.{0,1024}\)/
 const HEADER_NAME = /(?:authorization|cookie)$/i
 const AUTH_NAME = /auth$/i
-/** In a shell, the next line belongs to this one. */
+/** The end of a line in a shell command that continues in the next line. */
 const CONTINUATION = /\\\r?\n[ \t]{0,64}/y
 
 export function isSecretKey(key: string): boolean {
@@ -119,14 +121,16 @@ export function isPasswordKey(key: string): boolean {
   return PASSWORD_KEY.test(key.slice(-MAX_NAME))
 }
 
-/** A text with everything replaced that looks like a secret. A long text is cut first. */
+/** Returns a text in which everything that looks like a secret is replaced. A long text is cut first. */
 export function redactText(text: string): string {
   let result = text.length > MAX_REDACTED_LENGTH ? cutText(text, MAX_REDACTED_LENGTH) : text
   for (const pattern of SECRET_TEXT) result = result.replace(pattern, `$1${REDACTED}`)
   return redactFlags(redactSettings(result)).replace(ADDRESS, redactPath)
 }
 
-/** The start of a text and its length, in at most `length` characters. What may be the start of a secret at the cut is omitted. */
+/**
+ * Returns the start of a text and the text's length, in at most `length` characters. Omits what may be the start of a secret at the cut.
+ */
 export function cutText(text: string, length: number, withoutSecrets = (start: string) => start): string {
   const start = withoutSecrets(text.slice(0, Math.max(0, length - MAX_LENGTH_NOTE)))
   let end = start.length
@@ -134,7 +138,7 @@ export function cutText(text: string, length: number, withoutSecrets = (start: s
   return `${start.length - end > MAX_LAST_WORD ? start : start.slice(0, end)}… (${text.length})`
 }
 
-/** `NAME=value`, `Name: value`, `"name": "value"`, `?name=value` */
+/** Redacts the values in `NAME=value`, `Name: value`, `"name": "value"` and `?name=value`. */
 function redactSettings(text: string): string {
   let result = ''
   let done = 0
@@ -154,7 +158,7 @@ interface Range {
   to: number
 }
 
-/** The secret after the sign at `at`, if the name before the sign means a secret. */
+/** Returns the range of the secret after the sign at `at`, if the name before the sign means a secret. */
 function secretAt(text: string, at: number): Range | undefined {
   const { name, before, isSpaced, start } = nameBefore(text, at)
   if (name === '') return
@@ -178,7 +182,7 @@ function secretAt(text: string, at: number): Range | undefined {
   return range
 }
 
-/** The name that ends before a sign, and the character before the name. */
+/** Returns the name that ends before a sign, and the character before the name. */
 function nameBefore(
   text: string,
   at: number,
@@ -194,9 +198,9 @@ function nameBefore(
 }
 
 /**
- * Finds a secret in the lines below a name, such as `password:` at the end of a line of YAML, pretty-printed JSON, code or headers. Text
- * after a sentence isn't checked: there, only what looks like a token is hidden. Each line has at most one such sign, and is read only a
- * few times.
+ * Finds a secret in the lines below a name, such as `password:` at the end of a line of YAML, pretty-printed JSON, code or headers. Below a
+ * sentence that ends with such a name, only text that looks like a token is hidden. To stay linear: a line has at most one sign at its end,
+ * and each line is read only a few times.
  */
 function valueBelow(
   text: string,
@@ -212,7 +216,7 @@ function valueBelow(
   const lineStart = text.lastIndexOf('\n', start - 1) + 1
   const lead = measureIndent(text, lineStart)
   const isQuotedName = isQuote(text[start - 1])
-  // the mark of a diff looks like a part of the name
+  // `nameBefore` takes the `-` or `+` of a diff for a part of the name.
   const first = Math.max(start, lead.to)
   const isFirst = first - lead.to < 16 && NAME_LEAD.test(text.slice(lead.to, first))
   const [, bracket, comment] = ending
@@ -226,11 +230,11 @@ function valueBelow(
     block ||
     ((isFirst || isAssignment) && wordBelow(text, lineEnd, isAssignment ? lead.width : -1, isAssignment)) ||
     undefined
-  // outside of YAML, text that looks like a comment may be the value
+  // Outside of YAML, text that looks like a comment may be the value.
   return range && (comment === undefined ? range : { from, to: range.to })
 }
 
-/** The quoted lines in a bracket, indented or not. */
+/** Returns the range of the quoted lines in a bracket, indented or not. */
 function listBelow(text: string, lineEnd: number): Range | undefined {
   let range: Range | undefined
   for (let line = nextLine(text, lineEnd); line < text.length; ) {
@@ -244,7 +248,7 @@ function listBelow(text: string, lineEnd: number): Range | undefined {
   return range
 }
 
-/** The end of a header that continues in indented lines. */
+/** Returns the end of a header that continues in indented lines. */
 function headerEnd(text: string, end: number): number {
   let to = end
   while (to < text.length && ',;'.includes(text[to - 1]!)) {
@@ -255,7 +259,7 @@ function headerEnd(text: string, end: number): number {
   return to
 }
 
-/** The lines that are indented more than a name; `harmless`: they only look like values. */
+/** Returns the range of the lines that are indented more than a name, or `harmless` if these lines only look like values. */
 function blockBelow(
   text: string,
   lineEnd: number,
@@ -281,14 +285,12 @@ function blockBelow(
   }
   if (range && (isCounts || isTypes || isProse) && !isPasswordKey(name.replace(/s$/i, ''))) return 'harmless'
   if (range && /signature$/i.test(name) && CALL.test(text.slice(range.from, range.to))) return 'harmless'
-  // the name may also contain sign-in methods, which aren't secret
+  // An object named `auth` may also contain sign-in methods, which aren't secret.
   if (range && AUTH_NAME.test(name) && /:\s/.test(text.slice(range.from, range.to))) return
   return range
 }
 
-/**
- * The quoted text, or the only word, of the next line. `column`: the line must be indented more.
- */
+/** Returns the range of the quoted text, or of the only word, in the next line. That line must be indented more than `column`. */
 function wordBelow(text: string, lineEnd: number, column: number, mustBeQuoted: boolean): Range | undefined {
   let line = nextLine(text, lineEnd)
   for (let skipped = 0; skipped <= 2 && line < text.length; skipped++) {
@@ -310,7 +312,7 @@ function wordBelow(text: string, lineEnd: number, column: number, mustBeQuoted: 
   return
 }
 
-/** The end of the text before a line's content, and the width of its indentation. */
+/** Returns the end of the text before a line's content, and the width of the line's indentation. */
 function measureIndent(text: string, line: number): { to: number; width: number } {
   LEAD.lastIndex = line
   const width = LEAD.exec(text)?.[1]?.length ?? 0
@@ -335,7 +337,7 @@ function valueAt(text: string, from: number, isParameter: boolean, isWord: boole
     const end = text.indexOf(triple!, open + 3)
     let start = open + 3
     while (start < text.length && start !== end && isSpace(text, start)) start++
-    // without an end, the text is cut off
+    // Without a closing mark, the text was cut off.
     if (end >= 0 || /[\r\n]/.test(text[open + 3] ?? ''))
       return { from: start, to: end < 0 ? text.length : end }
   }
@@ -345,7 +347,7 @@ function valueAt(text: string, from: number, isParameter: boolean, isWord: boole
     if (inner.to < text.length || text.indexOf('\n', open) < 0) return inner
   }
   if (isWord) return { from, to: wordEnd(text, from) }
-  // the header in '-H "Name: value"'
+  // Reads a header in a quoted argument up to the closing quote, as in `-H "Name: value"`.
   return { from, to: findEnd(text, from, isQuote(before) ? QUOTED_ENDS[before]! : /[\r\n]/g) }
 }
 
@@ -356,7 +358,7 @@ function findEnd(text: string, from: number, end: RegExp): number {
   return end.exec(text)?.index ?? text.length
 }
 
-/** The position of the quote that closes a value, or of its backslashes if the value is in an escaped text; or `end`. */
+/** Returns the position of the quote that closes a value (in an escaped text, of the backslashes before the quote), or `end`. */
 function closingQuote(
   text: string,
   from: number,
@@ -373,7 +375,7 @@ function closingQuote(
   return end
 }
 
-/** The end of a shell word, whose parts may be quoted. A `;` or `,` within the word is part of it. */
+/** Returns the end of a shell word, whose parts may be quoted. A `;` or `,` within the word is a part of the word. */
 function wordEnd(text: string, from: number): number {
   let at = from
   while (at < text.length && !isSpace(text, at) && !'&|()<>'.includes(text[at]!)) {
@@ -383,7 +385,7 @@ function wordEnd(text: string, from: number): number {
       at++
       continue
     }
-    // without a partner, the quote surrounds the whole assignment
+    // A quote without a closing quote in this word surrounds the whole assignment.
     const end = Math.min(text.length, at + MAX_QUOTED_PART)
     const close = at === from ? end : closingQuote(text, at + 1, character, false, end)
     if (close >= end || text.slice(at, close).includes('\n')) break
@@ -427,7 +429,7 @@ function isBlank(text: string, at: number): boolean {
   return text[at] === ' ' || text[at] === '\t'
 }
 
-/** A letter, a digit, or one of `_-.` */
+/** Whether the character is a letter, a digit, or one of `_-.` */
 function isNamePart(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   return (

@@ -4,19 +4,19 @@ import { cutText, isPasswordKey, isSecretKey, MAX_REDACTED_LENGTH, redactText } 
 
 export { REDACTED }
 
-/** Objects and lists of names and values that are all private. */
+/** Keys of objects and lists whose pairs of name and value are all private. */
 const PAIRS_KEY =
   /(^|[-_])(envs?|environ(ment)?|env(ironment)?[-_]?var(iable)?s|headers)$|(Env|Environment|EnvVars|EnvironmentVariables|Headers)$/i
-/** Keys whose value names a pair, as in `{ "name": …, "value": … }`. */
+/** Keys of the name in a pair, as in `{ "name": …, "value": … }`. */
 const NAME_KEY = /^(name|key|header|type|id|description)$/i
 const AUTH_KEY = /auth$/i
 const SECRET_FLAG =
   /^--?(?:[\w-]{0,64}(?:pass(?:word|phrase|wd)?|secret|token|key|auth|credentials?|bearer|cookie)|(?:[\w-]{0,64}-)?(?:pat|jwt))$/i
-/** A program, or a word of its command line, that takes a password after `-p`. */
+/** The program `sshpass`, or a command's word `login`. Their option `-p` is followed by a password. */
 const USES_PASSWORD = /^(?:.{0,512}[\\/])?(?:sshpass(?:\.exe)?|login)$/i
-/** Maximum number of words before `-p` that are read. */
+/** The maximum number of words before `-p` that are searched. */
 const MAX_WORDS_BEFORE = 16
-/** The next argument is `Name: value`, or `user:password`. */
+/** Options whose value is `Name: value` or `user:password`. */
 const HEADER_FLAG = /^(-H|--headers?|-u|--user|--proxy-user)$/
 /** The name and the sign of `NAME=value` or `Name: value`. */
 const NAME_AND_SIGN = /^[^=:]{0,256}[=:]\s{0,8}/
@@ -24,23 +24,26 @@ const NAME_AND_SIGN = /^[^=:]{0,256}[=:]\s{0,8}/
 const NAME_LINE = /^\s{0,64}[\w.-]{1,128}:\s{0,8}$/
 
 export interface RedactOptions {
-  /** About how many characters to keep; infinite if omitted. */
+  /** The maximum number of characters to keep, approximately; unlimited if omitted. */
   maxLength?: number
-  /** Secrets that a cut mustn't divide, because half of one isn't found later. */
+  /** Secrets that a cut must not divide, because half of a secret isn't recognized later. */
   secrets?: SecretRegistry
   /** Called when something was cut. */
   onCut?: () => void
 }
 
 /**
- * A frame that may be shown or stored: values of environments and headers, and what looks like a password, key or
- * token, are replaced. The frame itself is not changed; parts without a secret are shared with it.
+ * Returns a frame that may be shown or stored: the values of environments and headers, and everything that looks like a password, key or
+ * token, are replaced. The original frame isn't changed; the result shares its parts without a secret.
  */
 export function redact(message: unknown, options: RedactOptions = {}): unknown {
   return new Redaction(options).value(message, 0)
 }
 
-/** The start of a text, in at most `length` characters. A cut divides no secret, because half of one isn't found later. */
+/**
+ * Returns the start of a text, without secrets, in at most `length` characters. A cut divides no secret, because half of a secret isn't
+ * recognized later.
+ */
 export function redactStart(text: string, length: number, secrets: SecretRegistry): string {
   const withoutSecrets = (start: string) => secrets.stream().push(start)
   return redactText(text.length > length ? cutText(text, length, withoutSecrets) : secrets.redact(text))
@@ -49,7 +52,7 @@ export function redactStart(text: string, length: number, secrets: SecretRegistr
 class Redaction {
   readonly #withoutSecrets: ((start: string) => string) | undefined
   readonly #cut: () => void
-  /** number of characters that may still be added */
+  /** the number of characters that may still be added to the result */
   #remaining: number
 
   constructor({ maxLength = Number.POSITIVE_INFINITY, secrets, onCut = () => {} }: RedactOptions) {
@@ -72,13 +75,13 @@ class Redaction {
     return redacted(text.length > max ? this.#rest(cutText(text, max, this.#withoutSecrets)) : text)
   }
 
-  /** What is left of a value that was cut. */
+  /** Returns the part of a value that is left after a cut, and reports the cut. */
   #rest<T>(part: T): T {
     this.#cut()
     return part
   }
 
-  /** Redacts a list. `command`: the program, if the list is its arguments. */
+  /** Redacts a list. `command` is the program, if the list contains the program's arguments. */
   #list(list: unknown[], depth: number, command?: unknown): unknown[] {
     let copy: unknown[] | undefined
     for (let i = 0; i < list.length; i++) {
@@ -124,13 +127,13 @@ class Redaction {
       if (typeof value === 'string') return this.#text(value, redactLines)
     }
     const isObject = typeof value === 'object'
-    // `auth` may also contain an agent's sign-in methods, which aren't secret
+    // An object named `auth` may also contain an agent's sign-in methods, which aren't secret.
     if (isSecretKey(key) && !(isObject && AUTH_KEY.test(key)))
       return this.#whole(value, depth, isPasswordKey(key))
     return this.value(value, depth + 1)
   }
 
-  /** The values of `{NAME: value}`, `[{name, value}]`, `[[name, value]]`, `[name, value]` or `['NAME=value']`. */
+  /** Redacts the values of `{NAME: value}`, `[{name, value}]`, `[[name, value]]`, `[name, value]` or `['NAME=value']`. */
   #pairs(pairs: object, depth: number): object {
     if (!Array.isArray(pairs)) {
       return Object.fromEntries(Object.keys(pairs).map(name => [name, REDACTED]))
@@ -143,7 +146,7 @@ class Redaction {
     })
   }
 
-  /** Replaces all texts of a value under a secret's key, at any depth. Names in pairs stay. */
+  /** Replaces all texts, at any depth, in the value of a secret key. The names in pairs aren't replaced. */
   #whole(value: unknown, depth: number, isPassword: boolean, isPair = false): unknown {
     if (typeof value === 'string') return value === '' ? value : REDACTED
     if (typeof value === 'number' && isPassword) return REDACTED
@@ -165,9 +168,9 @@ function isName(item: unknown): boolean {
   return typeof item === 'string' && item.length <= 256 && !/[=:\s]/.test(item)
 }
 
-/** Lines of `NAME=value` or `Name: value`, or a text of another kind. */
+/** Redacts lines of `NAME=value` or `Name: value`, or a text of another kind. */
 function redactLines(text: string): string {
-  /** a header's value may go on in indented lines */
+  /** The next lines may continue the value of a header, if they are indented. */
   let mayContinue = false
   return text
     .split('\n')
@@ -181,21 +184,21 @@ function redactLines(text: string): string {
     .join('\n')
 }
 
-/** `NAME=•••` or `Name: •••` */
+/** Replaces the value of a pair: returns `NAME=•••` or `Name: •••`. */
 function withoutValue(pair: string, isValue = false): string {
   const name = isValue ? undefined : NAME_AND_SIGN.exec(pair)?.[0]
   if (name === undefined) return pair === '' ? pair : REDACTED
   return name.length < pair.length ? name + REDACTED : pair
 }
 
-/** Whether the argument at `i` is a password: `sshpass -p password`, `docker login -p password`. */
+/** Whether the argument after `flag` is a password, as in `sshpass -p password` and `docker login -p password`. */
 function isPasswordOption(flag: string, list: readonly unknown[], i: number, command: unknown): boolean {
   if (flag !== '-p') return false
   const words = [command, ...list.slice(Math.max(0, i - MAX_WORDS_BEFORE), i)]
   return words.some(word => typeof word === 'string' && USES_PASSWORD.test(word))
 }
 
-/** Redacts an argument. `flag`: the previous argument, which may name a secret. */
+/** Redacts an argument. `flag` is the previous argument, which may say that this argument is a secret. */
 function redactArgument(flag: string, argument: string): string {
   if (SECRET_FLAG.test(flag) && !argument.startsWith('-')) return REDACTED
   if (NAME_LINE.test(flag) && isSecretKey(flag.trim().slice(0, -1))) return withoutValue(argument, true)

@@ -2,25 +2,27 @@ import * as l10n from '@vscode/l10n'
 import type { RequestProblem } from '../common/network-problem.ts'
 import type { PathMapping } from '../common/path-mapping.ts'
 
-/** Where an agent on a server is. */
+/** The address of an agent on a server. */
 export interface RemoteAddress {
-  /** `ws:` or `wss:` for a WebSocket, `http:` or `https:` for streamable HTTP. Encrypted, unless it's this machine. */
+  /** `ws:` or `wss:` for a WebSocket, `http:` or `https:` for streamable HTTP; unencrypted only if the server is this machine. */
   url: string
-  /** Header values are secret. */
+  /** The headers of each request; their values are secret. */
   headers: ReadonlyArray<{ name: string; value: string }>
-  /** The agent has this machine's files, and may use its terminals. */
+  /** The agent can access this machine's files, and may use its terminals. */
   sharesFiles: boolean
-  /** The folders that the agent has at other paths. If absent, an agent that shares the files has every folder at the same path. */
+  /**
+   * The folders that have other paths on the agent's machine; if absent, an agent that shares the files has every folder at the same path.
+   */
   pathMappings?: readonly PathMapping[]
-  /** The user turned off that VS Code checks certificates. */
+  /** The user has turned off VS Code's check of certificates. */
   acceptsAnyCertificate: boolean
-  /** Called when the server refuses the headers. */
+  /** Called when the server refuses the headers' values. */
   onRefused?: () => void
 }
 
 /** Why an agent on a server can't be reached. */
 export interface ConnectionProblem extends RequestProblem {
-  /** The server refused the headers. */
+  /** The server refused the headers' values. */
   isRefused?: true
 }
 

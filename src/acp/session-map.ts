@@ -1,4 +1,4 @@
-/** Maximum number of sessions remembered for one agent that Parley didn't ask for. */
+/** The maximum number of sessions of one agent that are remembered although only the agent's updates mention them. */
 const MAX_REPORTED = 1000
 
 /** The sessions of an agent, by their ids. */
@@ -6,14 +6,14 @@ export class SessionMap<S> {
   readonly #create: (sessionId: string) => S
   /** sessions that Parley has created or opened */
   readonly #opened = new Map<string, S>()
-  /** sessions that only the agent's updates mention: subagents, or a session whose response hasn't arrived yet */
+  /** sessions that only the agent's updates mention: subagents, and sessions whose response hasn't arrived yet */
   readonly #reported = new Map<string, S>()
 
   constructor(create: (sessionId: string) => S) {
     this.#create = create
   }
 
-  /** A session that Parley asks for. */
+  /** Returns a session that Parley has created or opened; adds it if it's unknown. */
   opened(sessionId: string): S {
     let session = this.#opened.get(sessionId)
     if (!session) {
@@ -24,11 +24,11 @@ export class SessionMap<S> {
     return session
   }
 
-  /** The session that an agent's update is about; added if it's unknown. */
+  /** Returns the session that an update of the agent is about; adds it if it's unknown. */
   reported(sessionId: string): S {
     let session = this.#opened.get(sessionId) ?? this.#reported.get(sessionId)
     if (!session) {
-      // An agent may use a new id for each update; then the oldest are dropped.
+      // An agent may use a new id for each update, so the oldest sessions are dropped.
       const [oldest] = this.#reported.size < MAX_REPORTED ? [] : this.#reported.keys()
       if (oldest !== undefined) this.#reported.delete(oldest)
       session = this.#create(sessionId)

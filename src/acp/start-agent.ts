@@ -34,7 +34,7 @@ export const startAgent: StartAgent = async (launch, client, given) => {
   const options = remote ? { ...given, features: { ...given.features, ...featuresOf(remote) } } : given
   const { signal } = options
   if (signal?.aborted) throw failed({ kind: 'cancelled' })
-  // The agent may not send requests before the version is negotiated.
+  // Requests of the agent are refused until the version is negotiated.
   let handlers: ConnectionHandlers = { notification: () => false, request: () => undefined }
   let link: AgentLink
   try {
@@ -61,8 +61,8 @@ export const startAgent: StartAgent = async (launch, client, given) => {
 }
 
 /**
- * Offers a version and uses the one that the agent answers. If the agent answers with an error, offers another one once:
- * the newest that it names, or the released one if the draft was offered.
+ * Offers a version and uses the version that the agent answers. If the agent answers with an error, offers another version once: the newest
+ * version that the error names, or the released version if the draft was offered.
  */
 async function negotiate(
   link: AgentLink,
@@ -71,7 +71,7 @@ async function negotiate(
   signal: AbortSignal,
 ): Promise<Agent & ConnectionHandlers> {
   const { earlier } = link
-  // an earlier window has initialized it
+  // An earlier window has initialized the agent.
   if (earlier) return createAgent(earlier.initialize?.result, link, client, options)
   const offer = (version: number) =>
     link.connection.request('initialize', initializeRequest(version, client, options), signal)
@@ -114,7 +114,7 @@ function createAgent(
 function featuresOf({ sharesFiles, pathMappings }: RemoteAddress): ConnectOptions['features'] {
   const mappings = pathMappings ?? (sharesFiles ? undefined : [])
   return {
-    // a terminal here can't sign in on the agent's machine
+    // A terminal on this machine can't sign in on the agent's machine.
     terminalAuth: false,
     isRemote: !sharesFiles,
     ...(mappings && { pathMappings: mappings }),
@@ -124,7 +124,7 @@ function featuresOf({ sharesFiles, pathMappings }: RemoteAddress): ConnectOption
 const authDataSchema = z.object({ authMethods: z.unknown() })
 const versionDataSchema = z.object({ supported: z.array(z.number()).min(1) })
 
-/** The version to offer to an agent that answered the first offer with an error. */
+/** Returns the version to offer to an agent that answered the first offer with an error; `undefined` if no other version makes sense. */
 function otherVersion(error: RpcError, offered: number): number | undefined {
   if (error.code === RpcCode.authRequired) return undefined
   const supported = versionDataSchema.safeParse(error.data).data?.supported
@@ -188,13 +188,17 @@ function startFailure(
   return { kind: 'initialize-error', command, error: { code: RpcCode.internalError, message }, stderrTail }
 }
 
-/** Agents that refuse to start before a sign-in include the response to `initialize` in the error. */
+/**
+ * Returns the sign-in methods in an error. Agents that refuse to start before a sign-in include the response to `initialize` in the error.
+ */
 function methodsIn({ data }: RpcError, { log }: ConnectOptions): AuthMethod[] {
   const { authMethods } = authDataSchema.safeParse(data).data ?? {}
   return readAuthMethods(authMethods, problem => log.warn(`Dropped: ${problem}`))
 }
 
-/** The newest version supported by an agent that refused the offered one with an error, as v2's negotiation defines it. */
+/**
+ * Returns the newest version that an agent supports which refused the offered version with an error, as v2's negotiation defines the error.
+ */
 function offeredVersion(error: RpcError): number | undefined {
   const supported = versionDataSchema.safeParse(error.data).data?.supported
   if (supported) return Math.max(...supported)

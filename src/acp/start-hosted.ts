@@ -16,21 +16,24 @@ export { AgentHosts, type OtherHost }
 export interface HostedStart {
   hosts: Pick<AgentHosts, 'start'>
   tag: AgentTag
-  /** How long the agent may go on without a window, at first. */
+  /** Returns how long the agent may continue without a window; called when the agent starts. */
   keep: () => OutliveTimes
-  /** No host is available, so the agent ends with its window. */
+  /** Called if no host is available, so that the agent ends with its window. */
   onUnavailable: (reason: unknown) => void
 }
 
-/** An agent that another window started in the host; this window connects to it as if it had started the agent. */
+/** An agent that another window started in the host. This window connects to the agent as if it had started it. */
 export interface EarlierAgent {
-  /** How the agent was started, as far as the host tells: without its environment. */
+  /** How the agent was started, without the environment, which the host doesn't report. */
   launch: AgentLaunch
-  /** Rejects with {@link AgentGoneError} if this window can't have it. */
+  /** Rejects with {@link AgentGoneError} if this window can't have the agent. */
   startProcess: NonNullable<ConnectOptions['startProcess']>
 }
 
-/** `mayHave` is called once this window is attached; if it returns false, the window leaves the agent again. */
+/**
+ * Returns how to attach to an earlier agent. `mayHave` is called once this window is attached; if it returns `false`, the window detaches
+ * again.
+ */
 export function earlierAgent(
   hosts: Pick<AgentHosts, 'attach'>,
   { id, command, args, cwd }: HostedAgentInfo,
@@ -38,20 +41,20 @@ export function earlierAgent(
   mayHave: () => boolean = () => true,
 ): EarlierAgent {
   return {
-    // a host that another version of Parley started doesn't tell the arguments
+    // A host that another version of Parley started doesn't report the arguments.
     launch: { command, args: [...(args ?? [])], cwd, env: {} },
     startProcess: async (_, options) => {
       const process = await hosts.attach(id, 0, options, claim)
       if (process && !mayHave()) await process.detach()
       else if (process?.state.initialize) return process
-      // the agent never became ready
+      // The agent never answered `initialize`, so it's useless.
       else await process?.stop(QUICK_STOP)
       throw new AgentGoneError()
     },
   }
 }
 
-/** Starts an agent in the agent host; in this process, if there is no host. */
+/** Returns a function that starts an agent in the agent host, or in this process if no host is available. */
 export function startHosted(hosted: HostedStart): NonNullable<ConnectOptions['startProcess']> {
   const { hosts, tag, keep, onUnavailable } = hosted
   return async (launch, options) => {

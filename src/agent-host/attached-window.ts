@@ -1,36 +1,38 @@
 import type { HostChannel, HostMessage } from '../acp/transport/host/channel.ts'
 import type { Journal } from './journal.ts'
 
-/** Bytes of frames after which a message is sent. */
+/** The size of collected frames at which they are sent as a message, in bytes. */
 const MAX_MESSAGE = 64 * 1024
-/** Maximum number of bytes sent to a window that hasn't read them yet. Beyond that, output stays in the agent's pipe. */
+/** The maximum number of bytes that were sent to a window but that it hasn't read. Beyond this limit, output stays in the agent's pipe. */
 const MAX_UNTAKEN = 1024 * 1024
 
-/** A window that has an agent: how many messages for the agent came from the window, and how much output it was sent and has taken. */
+/**
+ * A window that is attached to an agent. Counts the window's messages for the agent, and the output that was sent to the window and that it
+ * has taken.
+ */
 export class AttachedWindow {
   readonly #channel: HostChannel
   readonly #journal: Journal
   #writes = 0
-  /** the number of the last frame that was sent */
   #sent: number
-  /** the bytes that the window hasn't taken yet, by message */
+  /** for each sent message that the window hasn't taken: the number of its last frame, and its bytes */
   #untaken: Array<{ number: number; bytes: number }> = []
   #untakenBytes = 0
   #isOutputEndSent = false
 
-  /** `read`: the last frame that the window got from a previous host. */
+  /** `read` is the last frame that the window got from a previous host. */
   constructor(channel: HostChannel, journal: Journal, read: number) {
     this.#channel = channel
     this.#journal = journal
     this.#sent = Math.min(Math.max(read, journal.confirmed), journal.last)
   }
 
-  /** The number of the last frame that was sent. */
+  /** The number of the last frame that was sent to the window. */
   get sent(): number {
     return this.#sent
   }
 
-  /** The window hasn't taken what it was sent. */
+  /** Whether the window must take output before more is sent. */
   get isBehind(): boolean {
     return this.#untakenBytes >= MAX_UNTAKEN
   }
@@ -39,12 +41,12 @@ export class AttachedWindow {
     this.#channel.send(message, body)
   }
 
-  /** A message for the agent came from the window. */
+  /** Counts a message for the agent from the window. */
   wrote(): void {
     this.#writes++
   }
 
-  /** The window has taken the output up to this frame. */
+  /** Notes that the window has taken the output up to this frame. */
   took(number: number): void {
     let count = 0
     for (; this.#untaken[count] && this.#untaken[count]!.number <= number; count++)
@@ -52,13 +54,13 @@ export class AttachedWindow {
     this.#untaken.splice(0, count)
   }
 
-  /** Sends as much of the agent's output as the window can take. Returns false if it couldn't be read. */
+  /** Sends as much of the agent's output as the window can take. Returns `false` if the output couldn't be read. */
   pass(): boolean {
     while (this.#sent < this.#journal.last && !this.isBehind) if (!this.#passSome()) return false
     return true
   }
 
-  /** Sends the next frames together: one message for each would cost more than all else. */
+  /** Sends the next frames in one message, because a message for each frame would cost more than everything else. */
   #passSome(): boolean {
     const frames: Buffer[] = []
     let [number, bytes] = [this.#sent, 0]
@@ -79,14 +81,14 @@ export class AttachedWindow {
     return true
   }
 
-  /** No more output comes. */
+  /** Tells the window that no more output comes. */
   endOutput(): void {
     if (this.#isOutputEndSent) return
     this.#isOutputEndSent = true
     this.send({ type: 'outputEnd' })
   }
 
-  /** Another window has the agent now, which gets none of this window's later messages. */
+  /** Tells the window that another window has the agent now. Later messages of this window don't reach the agent. */
   takenOver(): void {
     this.send({ type: 'taken over', writes: this.#writes })
     this.#channel.end()

@@ -2,10 +2,10 @@ import { stripVTControlCharacters } from 'node:util'
 import type { OpenRequest, SessionResult } from '../acp/transport/host/hosted-agent-state.ts'
 import { isRecord } from '../common/is-record.ts'
 
-/** Whose results a window needs that attaches to a running agent. */
+/** The methods whose results a window needs when it attaches to a running agent. */
 const SESSION_METHODS = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
 
-/** Requests whose session a window needs to know if the agent is gone. */
+/** The methods of requests whose session a window needs to know if the agent is gone. */
 const AWAITED_METHODS = new Set(['session/prompt', 'session/load', 'session/resume'])
 
 const OPEN_BRACE = 123
@@ -18,7 +18,7 @@ interface Frame {
   result?: unknown
 }
 
-/** What is stored for when the host crashes: only what is useful without the running agent, so no capabilities. */
+/** The state that is stored in case the host crashes. It only contains what is useful without the running agent, so no capabilities. */
 export interface StoredEnvelope {
   initialize: { params: unknown; result: unknown } | undefined
   sessions: SessionResult[]
@@ -33,19 +33,19 @@ export interface StoredEnvelope {
  * attaches later.
  */
 export class Envelope {
-  /** the exchange of `initialize`, once the agent has answered */
+  /** the parameters and the result of `initialize`, once the agent has answered */
   initialize: { params: unknown; result: unknown } | undefined
-  /** the largest number that a window used as the id of a request */
+  /** the largest number that a window used as a request's id */
   lastId = 0
   readonly #toAgent = new Map<string, OpenRequest>()
-  /** prompts that the agent has answered, in the order of the answers */
+  /** prompts that the agent has answered, in the order of the responses */
   #answered: OpenRequest[] = []
   readonly #toWindow = new Map<string, OpenRequest>()
   readonly #sessions = new Map<string, SessionResult>()
-  /** sessions that aren't idle, of agents that report their state (version 2) */
+  /** sessions that aren't idle, for agents that report their sessions' states (version 2) */
   readonly #working = new Set<string>()
   readonly #notes = new Map<string, unknown>()
-  /** by session: the port where the agent expects its window's tool server, even if no window serves it */
+  /** by session: the port where the agent expects the tool server of its window, even if no window serves the port */
   readonly #ports = new Map<string, number>()
   #changes = 0
 
@@ -77,12 +77,12 @@ export class Envelope {
     return { initialize, sessions, toAgent, working, lastId, notes: Object.fromEntries(notes) }
   }
 
-  /** Changes whenever the stored state changes. */
+  /** A number that changes whenever the stored state changes. */
   get changes(): number {
     return this.#changes
   }
 
-  /** The windows' requests that the agent hasn't answered, and prompts whose answer no window has confirmed. */
+  /** The windows' requests that the agent hasn't answered, and the prompts whose response no window has confirmed. */
   get toAgent(): OpenRequest[] {
     return [...this.#answered, ...this.#toAgent.values()]
   }
@@ -92,7 +92,7 @@ export class Envelope {
     return [...this.#toWindow.values()]
   }
 
-  /** Whether no turn runs, as far as the agent says: it has answered each prompt and asks nothing. */
+  /** Whether no turn runs, as far as the agent says: the agent has answered each prompt and waits for no answer. */
   get isIdle(): boolean {
     if (this.#working.size > 0) return false
     for (const request of this.#toWindow.values()) if (!isSubscription(request)) return false
@@ -105,7 +105,7 @@ export class Envelope {
     return this.toWindow.some(({ params }) => JSON.stringify(params)?.includes(JSON.stringify(text)))
   }
 
-  /** The last result of starting or opening each session. */
+  /** The last result of a request that started or opened a session, for each session. */
   get sessions(): SessionResult[] {
     return [...this.#sessions.values()]
   }
@@ -114,7 +114,7 @@ export class Envelope {
     return this.#notes.size > 0
   }
 
-  /** What windows stored about sessions. */
+  /** The notes that windows stored about sessions, by session. */
   get notes(): Record<string, unknown> {
     return Object.fromEntries(this.#notes)
   }
@@ -125,8 +125,8 @@ export class Envelope {
   }
 
   /**
-   * Without a note, the window doesn't have the session open anymore. Returns the port at which the window has begun or stopped
-   * serving the session.
+   * Stores a window's note about a session. Without a note, the session isn't open in the window anymore. Returns the ports at which the
+   * window has begun or stopped serving the session.
    */
   note(sessionId: string, note: unknown): { begun?: number; stopped?: number } {
     this.#changes++
@@ -142,7 +142,7 @@ export class Envelope {
     return port === before ? {} : { begun: port }
   }
 
-  /** A frame that a window sent. */
+  /** Handles a frame that a window sent. */
   sent(frame: Buffer): void {
     for (const one of framesIn(frame).frames) {
       const { id, method, params } = one
@@ -157,11 +157,11 @@ export class Envelope {
 
   /**
    * Handles a frame from the agent. Returns whether the frame belongs to a conversation: a notification, a request, the response to a
-   * prompt, or a batch that may contain one of them.
+   * prompt, or a batch, which may contain any of these.
    */
   received(frame: Buffer, number: number): boolean {
     if (frame.includes('"state_update"')) for (const one of framesIn(frame).frames) this.#noteState(one)
-    // Most frames are notifications; this check is much cheaper than parsing them.
+    // Most frames are notifications, and this check is much cheaper than parsing them.
     if (frame[0] === OPEN_BRACE && !frame.includes('"id"')) return true
     const { frames, isBatch } = framesIn(frame)
     let isConversation = isBatch
@@ -169,7 +169,7 @@ export class Envelope {
     return isConversation
   }
 
-  /** A window has stored the agent's output up to this frame. */
+  /** Handles a window's confirmation that it has stored the agent's output up to this frame. */
   confirmed(number: number): void {
     if (this.#answered.length > 0) this.#changes++
     this.#answered = this.#answered.filter(({ answeredBy = 0 }) => answeredBy > number)
@@ -206,7 +206,7 @@ export class Envelope {
     if (!SESSION_METHODS.has(method)) return
     const sessionId = readSessionId(result) ?? readSessionId(params)
     if (sessionId === undefined) return
-    // a window notes something again once it shows the session
+    // A window stores a new note once it shows the session.
     this.#forgetNote(sessionId)
     this.#sessions.set(sessionId, { sessionId, method, result })
   }
@@ -224,8 +224,8 @@ export class Envelope {
 }
 
 /**
- * The part of a frame of a conversation that another host needs if the agent is gone. Requests of the agent are left out, since nobody can
- * answer them. Returns the same frame if nothing is left out.
+ * Returns the part of a conversation's frame that another host needs if the agent is gone. Omits requests of the agent, since nobody can
+ * answer them. Returns the same frame if nothing is omitted.
  */
 export function conversationPart(frame: Buffer): Buffer {
   if (!frame.includes('"id"')) return frame
@@ -235,12 +235,12 @@ export function conversationPart(frame: Buffer): Buffer {
   return said.length === 0 ? NOTHING : Buffer.from(`${JSON.stringify(isBatch ? said : said[0])}\n`)
 }
 
-/** Whether a request lasts as long as the agent listens for changes of the window's tools. */
+/** Whether the request is a subscription, which stays open as long as the agent listens for changes of the window's tools. */
 function isSubscription({ method, params }: OpenRequest): boolean {
   return method === 'mcp/message' && isRecord(params) && params.method === 'subscriptions/listen'
 }
 
-/** The port of the window's tool server, from the window's note. */
+/** Returns the port of the window's tool server from the window's note about a session. */
 function portIn(note: unknown): number | undefined {
   const port = (note as { server?: { port?: unknown } } | null)?.server?.port
   return typeof port === 'number' && Number.isInteger(port) && port > 1023 && port < 65_536 ? port : undefined
@@ -250,10 +250,10 @@ function framesIn(bytes: Buffer): { frames: Frame[]; isBatch: boolean } {
   let value: unknown
   try {
     const text = bytes.toString()
-    // as for a window: some agents write terminal escape codes before their first message
+    // As in `NdjsonReader`: some agents write terminal escape codes before their first message.
     value = JSON.parse(/^[[{]/.test(text) ? text : stripVTControlCharacters(text).trim())
   } catch {
-    // output that isn't a message
+    // The output isn't a message.
   }
   const isBatch = Array.isArray(value)
   const all = isBatch ? (value as unknown[]) : [value]
@@ -264,7 +264,7 @@ function isId(id: unknown): id is string | number {
   return typeof id === 'string' || typeof id === 'number'
 }
 
-/** `1` and `'1'` are two ids. */
+/** Returns a key for an id that distinguishes `1` from `'1'`. */
 function idKey(id: unknown): string {
   return JSON.stringify(id) ?? ''
 }

@@ -1,8 +1,8 @@
 const NEWLINE = 10
 
 /**
- * Cuts an agent's output at newlines, and keeps every byte: what it returns, joined, is what it was given. A line longer than
- * the limit is passed on in pieces; the window reports it.
+ * Splits an agent's output at newlines, and keeps every byte: joined, the frames are equal to the output. A line longer than the limit is
+ * passed on in pieces, and the window reports it.
  */
 export class FrameSplitter {
   readonly #maxBytes: number
@@ -13,7 +13,7 @@ export class FrameSplitter {
     this.#maxBytes = maxBytes
   }
 
-  /** The frames that the next bytes complete, with their newlines. */
+  /** Returns the frames that the next bytes complete, with their newlines. */
   push(chunk: Buffer): Buffer[] {
     const frames: Buffer[] = []
     let start = 0
@@ -29,7 +29,7 @@ export class FrameSplitter {
     return frames
   }
 
-  /** Returns the rest after the last newline, after the output has ended. */
+  /** Returns the text after the last newline. Called after the output has ended. */
   flush(): Buffer | undefined {
     return this.#restBytes > 0 ? this.#join() : undefined
   }

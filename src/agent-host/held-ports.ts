@@ -3,7 +3,7 @@ import { HELD_PORT_POLL_MS, HELD_PORT_SLOW_POLL_MS, RELOAD_CLOSE_MS } from '../c
 import { WaitingConnections } from './waiting-connections.ts'
 
 interface HeldPort {
-  /** the agents that expect a server at the port, and whether their windows serve it */
+  /** the agents that expect a server at the port; the value says whether the agent's window serves it */
   owners: Map<unknown, boolean>
   /** the connections that agents opened while no window served the port */
   connections: WaitingConnections
@@ -13,20 +13,20 @@ interface HeldPort {
 }
 
 /**
- * Occupies the ports of editor tools while their window doesn't serve them, so that no other program gets the tokens that agents still send
- * there. Connections wait for the window.
+ * Occupies the ports of editor tools while no window serves them, so that no other program gets the tokens that agents still send there.
+ * Connections wait for the window.
  */
 export class HeldPorts {
   readonly #held = new Map<number, HeldPort>()
 
-  /** An agent expects a server at the port, but no window serves it. */
+  /** Occupies a port where an agent expects a server, because no window serves it. */
   hold(port: number, owner: unknown): void {
     const held = this.#of(port)
     held.owners.set(owner, false)
     this.#holdIfUnserved(port, held)
   }
 
-  /** This agent's window serves the port, or is about to: frees the port. */
+  /** Frees a port, because the agent's window serves it or is about to. */
   serve(port: number, owner: unknown): void {
     const held = this.#of(port)
     held.owners.set(owner, true)
@@ -34,7 +34,7 @@ export class HeldPorts {
     held.connections.handOver()
   }
 
-  /** The agent no longer expects servers at its other ports. */
+  /** Frees the agent's ports that aren't in the list, because it no longer expects servers there. */
   keepOnly(ports: ReadonlySet<number>, owner: unknown): void {
     for (const [port, held] of this.#held) {
       if (ports.has(port) || !held.owners.delete(owner)) continue
@@ -53,10 +53,10 @@ export class HeldPorts {
     return held
   }
 
-  /** A window serves the port for all of its agents. */
+  /** Occupies a port unless a window serves it for one of its agents. */
   #holdIfUnserved(port: number, held: HeldPort): void {
     if (held.server || held.timer || [...held.owners.values()].includes(true)) return
-    // the previous window may still be about to close the port
+    // The previous window may not have closed the port yet, so the port is tried often at first.
     this.#listen(port, held, performance.now() + RELOAD_CLOSE_MS)
   }
 
@@ -66,7 +66,7 @@ export class HeldPorts {
     const server = createServer(socket => held.connections.add(socket))
     held.server = server
     server.on('error', () => {
-      // a connection that couldn't be accepted
+      // If the server is listening, only a connection couldn't be accepted.
       if (server.listening || held.server !== server) return
       held.server = undefined
       const ms = performance.now() < until ? HELD_PORT_POLL_MS : HELD_PORT_SLOW_POLL_MS

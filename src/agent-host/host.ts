@@ -19,20 +19,20 @@ import { HeldPorts } from './held-ports.ts'
 import { HostedAgent, type HostedAgentOptions } from './hosted-agent.ts'
 
 export interface HostOptions {
-  /** the folder of the hosts' entries and of the journals */
+  /** the folder of the hosts' entries and journals */
   folder: string
-  /** the folder of this program */
+  /** the folder that contains this program */
   program: string
   guard: ProcessGuard
   lingerMs?: number
 }
 
-/** Each agent needs one connection, and each list a short one. */
+/** The maximum number of connections. Each agent needs one, and each list needs one for a short time. */
 const MAX_CONNECTIONS = 256
 
 /**
- * Owns agents for all windows of this user. The first message of a connection defines its purpose: a new agent, a running one, or the list
- * of all. The host ends by itself when there is no agent and no window.
+ * Owns agents for all windows of this user. The first message of a connection defines its purpose: start an agent, attach to a running
+ * agent, or list all agents. The host ends by itself when there is no agent and no window.
  */
 export class AgentHost {
   /** Resolves when the host has ended, after its agents. */
@@ -43,7 +43,7 @@ export class AgentHost {
   readonly #ports = new HeldPorts()
   readonly #secret = randomBytes(32).toString('hex')
   readonly #server: Server
-  /** start time of this process */
+  /** the start time of this process */
   #started = 0
   #starting = 0
   #unpublish: () => void = () => {}
@@ -60,7 +60,7 @@ export class AgentHost {
     this.#server.maxConnections = MAX_CONNECTIONS
   }
 
-  /** Listens, and only then makes itself known. */
+  /** Starts to listen, and then publishes the host's entry. */
   async start(): Promise<void> {
     const socket = newSocketPath()
     await new Promise<void>((resolve, reject) => {
@@ -165,7 +165,7 @@ export class AgentHost {
     }
   }
 
-  /** Takes over the agents of hosts that have crashed, so that windows get the agents' last output. */
+  /** Takes over the agents of crashed hosts, so that windows get the agents' last output. */
   async #reviveAll(): Promise<void> {
     const { folder } = this.#options
     for (const journal of journalsIn(folder)) {
@@ -179,12 +179,12 @@ export class AgentHost {
         if (agent) this.#agents.set(agentId, agent)
         else rmSync(file, { force: true })
       } catch {
-        // another host was faster, or this host is already doing so
+        // Another host was faster, or this host has already taken over the journal.
       }
     }
   }
 
-  /** Ends soon if no window and no agent needs it. */
+  /** Ends the host soon if no window and no agent needs it. */
   #endIfUnneeded(): void {
     clearTimeout(this.#timer)
     const isNeeded = [...this.#agents.values()].some(({ needsHost }) => needsHost)

@@ -34,7 +34,7 @@ export interface HostedAgentOptions {
   guard: ProcessGuard
   /** the folder of the journal */
   folder: string
-  /** start time of the host's process */
+  /** the start time of the host's process */
   started: number
   ports: HeldPorts
   onEnd: (agent: HostedAgent) => void
@@ -42,19 +42,19 @@ export interface HostedAgentOptions {
 
 interface AgentStart {
   launch: SpawnRequest
-  /** a longer frame is cut */
+  /** the maximum size of a frame; a longer frame is passed on in pieces */
   maxFrameBytes: number
   tag: AgentTag
 }
 
-/** The journal's state of an agent, besides its frames. */
+/** The state of an agent that the journal stores in addition to the frames. */
 interface StoredAgent {
   pid: number
   command: string
   cwd: string
   tag: AgentTag
   since: number
-  /** Whether the agent was to continue without a window. */
+  /** Whether the agent should continue without a window. */
   isKept: boolean
   envelope: StoredEnvelope
 }
@@ -62,11 +62,11 @@ interface StoredAgent {
 type Process = Pick<AgentProcess, 'pid' | 'stdin' | 'stdout' | 'stderr' | 'exited' | 'stop'>
 
 const MiB = 1024 * 1024
-/** Limits of the unconfirmed output of each agent, in bytes: first in memory, then in a file. */
+/** The maximum size of each agent's unconfirmed output, in bytes: first in memory, then in a file. */
 const MAX_MEMORY = 8 * MiB
 const MAX_FILE = 256 * MiB
 
-/** An agent of the host, which runs whether or not a window is attached. */
+/** An agent of the host. It runs whether or not a window is attached. */
 export class HostedAgent {
   readonly id: string
   readonly #launch: SpawnRequest
@@ -80,7 +80,7 @@ export class HostedAgent {
   readonly #commands: HostedCommands
   readonly #splitter: FrameSplitter
   readonly #since: number
-  /** The agent died with an earlier host. */
+  /** Whether the agent died with an earlier host. */
   readonly #isOfDeadHost: boolean
   #window: AttachedWindow | undefined
   #attachments = 0
@@ -90,12 +90,12 @@ export class HostedAgent {
   #exit: ProcessExit | undefined
   #ending: Promise<void> | undefined
   #isHostEnding = false
-  /** of the envelope, when the journal was told */
+  /** the envelope's number of changes when the journal was last notified */
   #changes = 0
   #keep: OutliveTimes = { silentMs: 0 }
-  /** when the agent last wrote a frame, or the window left: times of `performance.now()`, which changes of the clock don't affect */
+  /** when the agent last wrote a frame or the window left, as returned by `performance.now()`, which clock changes don't affect */
   #lastFrameAt = 0
-  /** when the agent, or soon after it one of its commands, last wrote output, or the window left */
+  /** when the agent (or, soon after it, one of its commands) last wrote output, or the window left */
   #lastActiveAt = 0
   #detachedAt = 0
   #timer: NodeJS.Timeout | undefined
@@ -107,8 +107,8 @@ export class HostedAgent {
   }
 
   /**
-   * Creates an agent whose host has crashed from that host's `journal`; `undefined` if no window needs the agent. The journal then belongs
-   * to this host. Throws if another host was faster.
+   * Creates an agent whose host has crashed from that host's `journal`, which then belongs to this host. Returns `undefined` if no window
+   * needs the agent. Throws if another host was faster.
    */
   static revive(id: string, journal: string, options: HostedAgentOptions): HostedAgent | undefined {
     const file = journalPath(id, options)
@@ -122,7 +122,7 @@ export class HostedAgent {
         return new HostedAgent(endedProcess(pid), start, options, { id, agent, contents })
       }
     } catch {
-      // another version wrote the journal
+      // Another version of Parley wrote the journal.
     }
     rmSync(file, { force: true })
     return undefined
@@ -198,21 +198,21 @@ export class HostedAgent {
   }
 
   /**
-   * Whether a window can attach. `attachments`: how many had attached when it listed the agents; if more have since, another
-   * window was faster.
+   * Whether a window can attach. `attachments` is the number of windows that had attached when this window listed the agents. If more
+   * windows have attached since, another window was faster.
    */
   accepts(attachments: unknown): boolean {
     return !this.#ending && (attachments === undefined || attachments === this.#attachments)
   }
 
-  /** A window of another workspace takes over the agent. */
+  /** Moves the agent to the workspace of the window that takes it over. */
   moveTo(workspace: string): void {
     this.#tag = { ...this.#tag, workspace }
   }
 
   /**
-   * Sends a window all unconfirmed output, and all later output, and detaches the previous window. `confirmed`: the last frame that the
-   * window has stored, which the previous window may not have confirmed. `read`: the last frame that the window got from the previous host.
+   * Sends a window all unconfirmed output and all later output, and detaches the previous window. `confirmed` is the last frame that the
+   * window has stored; the previous window may not have confirmed it. `read` is the last frame that the window got from the previous host.
    */
   attach(channel: HostChannel, confirmed = 0, read = 0): void {
     this.#window?.takenOver()
@@ -244,29 +244,31 @@ export class HostedAgent {
     this.#pump()
   }
 
-  /** Ends the agent with all of its processes. Resolves when all have exited. */
+  /** Ends the agent with all of its processes. Resolves when all of them have exited. */
   end(times?: StopTimes): Promise<void> {
     this.#ending ??= this.#end(times)
     return this.#ending
   }
 
-  /** Ends the agent when the host ends, and leaves unstored output to another host. */
+  /** Ends the agent because the host ends. Leaves output that no window has stored to another host. */
   endWithHost(): Promise<void> {
     this.#isHostEnding = true
     return this.end()
   }
 
-  /** Whether a window is attached, or will be. */
+  /** Whether a window is attached, or may attach later. */
   get needsHost(): boolean {
     return this.#window !== undefined || !this.#isOfDeadHost
   }
 
-  /** Whether another host could use the agent's journal: without a note, no window knows its sessions. */
+  /**
+   * Whether the agent may outlive its window, and another host could use its journal. Without a note, no window knows the agent's sessions.
+   */
   get #isOutliving(): boolean {
     return this.#keep.silentMs > 0 && this.#envelope.hasNotes
   }
 
-  /** Whether the next window still has to store something: output, or why a turn ended. */
+  /** Whether the next window must still store something: output, or the reason for the end of a turn. */
   get #isUnstored(): boolean {
     const isTurnOpen = !this.#envelope.isIdle && (this.#exit === undefined || this.#attachments === 0)
     return this.#journal.keepsConversation || isTurnOpen
@@ -309,7 +311,7 @@ export class HostedAgent {
         return
       case 'taken':
         window.took(Number(message.number))
-        // the output of an agent that ends with its window is needed by no other window
+        // If the agent ends with its window, no other window needs the output.
         if (this.#keep.silentMs === 0) this.#confirm(window, Number(message.number))
         else this.#pump()
         return
@@ -330,7 +332,7 @@ export class HostedAgent {
         this.#serve(Number(message.port))
         return
       case 'stop':
-        // another window stores the output
+        // The agent has exited, but another window must still store its output.
         if (this.#exit && this.#isOutliving && this.#journal.keepsConversation) window.send({ type: 'gone' })
         else void this.end(message.times as StopTimes | undefined)
         return
@@ -349,21 +351,21 @@ export class HostedAgent {
     ports.keepOnly(this.#envelope.ports, this)
   }
 
-  /** No window serves the agent's ports anymore, but a window may not have closed them yet. */
+  /** Occupies the agent's ports, because no window serves them anymore. The last window may not have closed them yet. */
   #holdPorts(): void {
     const { ports } = this.#envelope
     this.#options.ports.keepOnly(ports, this)
     for (const port of ports) this.#options.ports.hold(port, this)
   }
 
-  /** The window is about to serve a port, which was kept from other programs until then. */
+  /** Frees a port for the window that is about to serve it. Until now, the host kept the port from other programs. */
   #serve(port: number): void {
     if (this.#envelope.ports.has(port)) this.#options.ports.serve(port, this)
     this.#window?.send({ type: 'serving', port })
   }
 
   #write(window: AttachedWindow, bytes: Buffer): void {
-    // a window sends whole lines
+    // A window only sends whole lines.
     let start = 0
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
       this.#envelope.sent(bytes.subarray(start, end))
@@ -411,12 +413,12 @@ export class HostedAgent {
     if (this.#envelope.isIdle !== wasIdle) this.#endIfUnneeded()
   }
 
-  /** Sends output that the window can take, and reads from the agent as much as the limits allow. */
+  /** Sends the output that the window can take, and reads as much from the agent as the limits allow. */
   #pump(): void {
     if (this.#ending) return
     const window = this.#window
     if (window && !window.pass()) {
-      // another program changed the journal's file: without a frame, the rest means nothing
+      // Another program changed the journal's file. Without the unreadable frame, the later frames are useless.
       void this.end()
       return
     }
@@ -444,7 +446,7 @@ export class HostedAgent {
     this.#pump()
   }
 
-  /** Without a window: ends the agent if its time is over, else sets a timer for that. */
+  /** If no window is attached, ends the agent when its time is over. Otherwise, sets a timer for the end. */
   #endIfUnneeded(): void {
     if (this.#window || this.#ending) return
     clearTimeout(this.#timer)
@@ -457,12 +459,12 @@ export class HostedAgent {
       : Math.min(this.#lastActiveAt + silentMs, this.#detachedAt + totalMs, idleEnd)
     const remainingMs = silentMs === 0 ? 0 : end - performance.now()
     if (remainingMs <= 0) {
-      // the agent is gone, but the next window still stores its last output
+      // Only the agent's process is ended, because the next window must still store the last output.
       if (!isOver && silentMs > 0 && this.#journal.keepsConversation) void this.#process.stop()
       else void this.end()
       return
     }
-    // a timer takes no longer times
+    // The delay is limited to the maximum of `setTimeout`.
     this.#timer = setTimeout(() => this.#endIfUnneeded(), Math.min(remainingMs, 2 ** 31 - 1))
   }
 }
@@ -471,7 +473,7 @@ function journalPath(id: string, { folder, started }: HostedAgentOptions): strin
   return path.join(folder, journalName(process.pid, started, id))
 }
 
-/** A process that has exited with an unknown exit code. */
+/** Returns a process that has exited with an unknown exit code. */
 function endedProcess(pid: number): Process {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {}).destroy()

@@ -14,22 +14,25 @@ import {
 interface HostedCommand {
   info: HostedCommandInfo
   output: OutputBuffer
-  /** `undefined` if it couldn't be started */
+  /** resolves to `undefined` if the command couldn't be started */
   running: Promise<RunningCommand | undefined>
   exit: CommandExit | undefined
-  /** The window has not got all output, since it doesn't read it fast enough. */
+  /** Whether the window lacks output because it doesn't read fast enough. */
   isBehind: boolean
 }
 
-/** Bytes that may wait for a window. Beyond that, the window gets the stored output as a whole once it has read the waiting bytes. */
+/**
+ * The maximum number of bytes that may wait for a window. Beyond this limit, the window gets the whole stored output once it has read the
+ * waiting bytes.
+ */
 const MAX_WAITING = 4 * 1024 * 1024
 
-/** The commands of an agent, which its windows started. They continue while no window is attached. */
+/** The commands of an agent that its windows started. They continue while no window is attached. */
 export class HostedCommands {
   readonly #commands = new Map<string, HostedCommand>()
   /**
-   * ids of commands that the window released, while a request that names them is unanswered: the next window may have to answer that
-   * request
+   * The ids of commands that the window has released although an unanswered request names them. The next window may have to answer that
+   * request.
    */
   readonly #forgotten = new Set<string>()
   readonly #isAsked: (id: string) => boolean
@@ -38,19 +41,22 @@ export class HostedCommands {
   #window: HostChannel | undefined
   #hasEnded = false
 
-  /** `onWork`: a command has written or exited. `isAsked`: whether an unanswered request of the agent names this id. */
+  /**
+   * `onWork` is called when a command has written output or exited. `isAsked` returns whether an unanswered request of the agent names this
+   * id.
+   */
   constructor(guard: ProcessGuard, onWork: () => void, isAsked: (id: string) => boolean) {
     this.#guard = guard
     this.#isAsked = isAsked
     this.#onWork = onWork
   }
 
-  /** Commands that are starting or running, or whose output a window may still ask for. */
+  /** The commands that are starting or running, or whose output a window may still request. */
   get all(): HostedCommandInfo[] {
     return [...this.#commands.values()].map(({ info }) => info)
   }
 
-  /** Sends a window the current output, and all further output. */
+  /** Sends a window the current output and all later output. */
   attach(window: HostChannel): void {
     this.#window = window
     for (const command of this.#commands.values()) {
@@ -89,14 +95,14 @@ export class HostedCommands {
     }
   }
 
-  /** A window sent this frame to the agent, so the agent now knows the ids of terminals in it. */
+  /** Handles a frame that a window sent to the agent, which now knows the ids of terminals in the frame. */
   sent(frame: Buffer): void {
     for (const { info } of this.#commands.values())
       if (!info.isAnswered && frame.includes(`"${info.id}"`)) info.isAnswered = true
     this.#forget()
   }
 
-  /** Ends all, and accepts no more. */
+  /** Ends all commands. Later commands aren't started. */
   async end(): Promise<void> {
     this.#hasEnded = true
     const all = [...this.#commands.values()]
@@ -128,7 +134,7 @@ export class HostedCommands {
     command.running = starting.then(
       running => {
         this.#window?.send({ type: 'commandStarted', id })
-        // the agent has ended meanwhile
+        // The agent has ended while the command was starting.
         if (this.#hasEnded) running.killNow()
         return running
       },
@@ -140,7 +146,7 @@ export class HostedCommands {
     )
   }
 
-  /** Also ends a command that is still starting. */
+  /** Ends a command, even if it's still starting. */
   async #kill(id: string, graceMs: number): Promise<void> {
     const window = this.#window
     await (await this.#commands.get(id)?.running)?.kill(graceMs)

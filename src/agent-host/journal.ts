@@ -13,26 +13,26 @@ import { JOURNAL_RETRY_MS } from '../common/limits.ts'
 import { PRIVATE_FILE } from '../common/private-files.ts'
 
 export interface JournalOptions {
-  /** where frames go that don't fit in memory; created when needed */
+  /** the path of the file for frames that don't fit in memory; created when it's needed */
   file: string
-  /** bytes of frames in memory */
+  /** the maximum size of the frames in memory, in bytes */
   maxMemory: number
-  /** bytes of frames in the file */
+  /** the maximum size of the frames in the file, in bytes */
   maxFile: number
-  /** How frames are stored for other processes; absent: they aren't. */
+  /** How frames are stored for other processes; absent: they aren't stored for them. */
   outliving?: OutlivingOptions
 }
 
 export interface OutlivingOptions {
-  /** Whether frames go to the file also if they fit in memory. */
+  /** Returns whether frames are written to the file even if they fit in memory. */
   isOn: () => boolean
-  /** The state that another process needs to read the frames, as JSON. */
+  /** Returns the state that another process needs to read the frames, as JSON. */
   state: () => string
-  /** How long they may wait to be written together, in milliseconds. */
+  /** Returns how long frames may wait to be written together, in milliseconds. */
   delayMs: () => number
   /**
-   * The bytes to write for consecutive frames: an empty line for a frame that is useless to another process. The last frames may be held
-   * back until more arrive, unless `isLast` says that no more are coming for now.
+   * Returns the bytes to write for consecutive frames. For a frame that is useless to another process, the bytes are an empty line. The
+   * last frames may be held back until more frames arrive, unless `isLast` says that no more are coming for now.
    */
   written: (frames: readonly JournalFrame[], isLast: boolean) => Buffer[]
 }
@@ -45,27 +45,27 @@ export interface JournalFrame {
 interface UnconfirmedFrame {
   length: number
   isConversation: boolean
-  /** in memory */
+  /** the frame, while it's in memory */
   bytes?: Buffer | undefined
-  /** its offset in the file */
+  /** the frame's offset in the file, if the file contains it */
   offset?: number | undefined
 }
 
-/** Size of a record's head: the length of its content, the checksum of the rest, and the kind. */
+/** The size of a record's head, in bytes: the length of the content, the checksum of the rest, and the kind. */
 const RECORD_HEAD = 9
 const STATE = 0
 const FRAME = 1
-/** More frames than fit in memory are written together, up to this many bytes. */
+/** The maximum size of frames that are written together because they don't fit in memory, in bytes. */
 const MAX_BATCH = 256 * 1024
 
 /**
- * The frames of an agent that no window has confirmed yet, numbered from 1. Frames are in memory up to a limit, then in a file. Once the
- * file is full or can't be written, {@link isFull} asks to stop reading from the agent. With {@link OutlivingOptions}, frames are always
- * written to the file soon, after the state that another process needs to read them.
+ * The frames of an agent that no window has confirmed yet, numbered from 1. Frames are kept in memory up to a limit, then in a file. When
+ * the file is full or can't be written, {@link isFull} says to stop reading from the agent. With {@link OutlivingOptions}, all frames are
+ * soon written to the file, after the state that another process needs to read them.
  */
 export class Journal {
   readonly #options: JournalOptions
-  /** from `#first` on */
+  /** the unconfirmed frames, starting at index `#first` */
   #frames: UnconfirmedFrame[] = []
   #first = 0
   #confirmed = 0
@@ -77,11 +77,11 @@ export class Journal {
   #written = 0
   #isStateOld = true
   #isFileBroken = false
-  /** the number of the last frame in memory when the file was last written */
+  /** the number of the last frame in memory when the file was written last */
   #lastThen = 0
   #timer: NodeJS.Timeout | undefined
 
-  /** `contents`: those of an existing journal that another process has written. */
+  /** `contents` are the contents of an existing journal that another process has written. */
   constructor(options: JournalOptions, contents?: JournalContents) {
     this.#options = options
     if (!contents) return
@@ -89,7 +89,7 @@ export class Journal {
     this.#confirmed = before
     this.#written = before + frames.length
     for (const [i, { offset, length }] of frames.entries()) {
-      // an empty line is a frame that isn't part of a conversation
+      // An empty line stands for a frame that isn't part of a conversation.
       const isConversation = length > 1
       this.#frames.push({ length, offset, isConversation })
       if (isConversation) this.#lastOfConversation = before + i + 1
@@ -104,14 +104,14 @@ export class Journal {
     return this.#confirmed + this.#frames.length - this.#first
   }
 
-  /** the number up to which frames are confirmed and dropped */
+  /** the number of the last confirmed frame; the frames up to it are dropped */
   get confirmed(): number {
     return this.#confirmed
   }
 
   /**
-   * Whether unconfirmed frames of a conversation are left. Responses to other requests are useless to a later window, which didn't send the
-   * requests.
+   * Whether there are unconfirmed frames of a conversation. Responses to other requests are useless to a later window, which didn't send
+   * the requests.
    */
   get keepsConversation(): boolean {
     return this.#confirmed < this.#lastOfConversation
@@ -119,13 +119,13 @@ export class Journal {
 
   get isFull(): boolean {
     const { maxMemory, maxFile } = this.#options
-    // frames that couldn't be written stay in memory
+    // Frames that couldn't be written stay in memory, so memory has a second limit.
     if (this.#memory >= 2 * maxMemory + MAX_BATCH) return true
     return this.#memory >= maxMemory && (this.#isFileBroken || this.#fileEnd >= maxFile)
   }
 
   append(frame: Buffer, isConversation: boolean): void {
-    // a slice of a chunk would keep the whole chunk in memory
+    // The frame is copied, because a slice would keep its whole chunk in memory.
     this.#frames.push({ length: frame.length, isConversation, bytes: Buffer.from(frame) })
     this.#memory += frame.length
     if (isConversation) this.#lastOfConversation = this.last
@@ -137,7 +137,7 @@ export class Journal {
     this.#schedule()
   }
 
-  /** Call when `state` or `isOn` of {@link OutlivingOptions} returns another value. */
+  /** Stores the new state. Must be called when `state` or `isOn` of {@link OutlivingOptions} returns another value. */
   stateChanged(): void {
     this.#isStateOld = true
     if (this.#isOutliving) this.#schedule()
@@ -145,7 +145,7 @@ export class Journal {
     else rmSync(this.#options.file, { force: true })
   }
 
-  /** Throws a `RangeError` for a frame that is confirmed already. */
+  /** Returns a frame. Throws a `RangeError` if the frame is already confirmed. */
   read(number: number): Buffer {
     const frame = this.#frames[this.#first + number - this.#confirmed - 1]
     if (!frame || number <= this.#confirmed) throw new RangeError(`Frame ${number} isn't kept.`)
@@ -159,12 +159,12 @@ export class Journal {
     return bytes
   }
 
-  /** Drops the frames up to this number. A number that was confirmed before, or that doesn't exist yet, changes nothing more. */
+  /** Drops the frames up to this number. Has no effect on frames that are already confirmed or don't exist yet. */
   confirm(number: number): void {
     const until = Math.min(number, this.last)
     for (; this.#confirmed < until; this.#confirmed++) {
       const { bytes, length } = this.#frames[this.#first]!
-      // an entry that stays in the array would keep its frame in memory
+      // Replaces the entry, because the array would keep its frame in memory.
       this.#frames[this.#first++] = { length: 0, isConversation: false }
       if (bytes) this.#memory -= length
     }
@@ -175,7 +175,7 @@ export class Journal {
     if (this.#confirmed >= this.#written) this.#closeFile()
   }
 
-  /** Writes the waiting frames. `isLast`: all of them. */
+  /** Writes the waiting frames. `isLast`: writes them all, because no more are coming for now. */
   flush(isLast = false): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -207,14 +207,14 @@ export class Journal {
     this.#written = from + written.length
     this.#isStateOld = false
     for (const [i, offset] of offsets.entries()) {
-      // only an unchanged frame can be read from the file again
+      // Only a frame that was written unchanged can be read from the file again.
       if (written[i] === frames[i]!.bytes) frames[i]!.offset = offset
     }
-    // evict the last frames first, since the first ones are read first
+    // Removes the last frames from memory first, because the first frames are read first.
     for (let i = written.length - 1; i >= 0 && this.#memory > maxMemory; i--) this.#evict(frames[i]!)
   }
 
-  /** Removes all frames. `keepsFile`: another process may need the file. */
+  /** Removes all frames. `keepsFile`: whether the file is kept, because another process may need it. */
   dispose(keepsFile = false): void {
     if (keepsFile) this.flush(true)
     clearTimeout(this.#timer)
@@ -246,10 +246,10 @@ export class Journal {
     this.#timer.unref()
   }
 
-  /** Returns whether the bytes were written; if not, such as when the disk is full, they stay in memory and nothing more is read. */
+  /** Writes bytes to the file and returns whether they were written. If not (the disk may be full), the frames stay in memory. */
   #write(bytes: Buffer): boolean {
     const { file, outliving } = this.#options
-    // written under another name first, so that another process finds only a complete file
+    // The file is first written under another name, so that another process only finds a complete file.
     const created = outliving ? `${file}.new` : file
     const isNew = this.#file === undefined
     let opened: number | undefined
@@ -268,7 +268,7 @@ export class Journal {
     }
   }
 
-  /** A part may have been written. */
+  /** Undoes a failed write, which may have written a part of the bytes. */
   #undo(opened: number | undefined, isNew: boolean, created: string): void {
     try {
       if (!isNew) ftruncateSync(opened!, this.#fileEnd)
@@ -277,11 +277,11 @@ export class Journal {
         rmSync(created, { force: true })
       }
     } catch {
-      // the next record overwrites the incomplete one
+      // The next record overwrites the incomplete record.
     }
   }
 
-  /** All records of the file are confirmed: the next record starts a new file, which replaces this one. */
+  /** Closes the file, because all of its records are confirmed. The next record starts a new file, which replaces this file. */
   #closeFile(): void {
     this.#isFileBroken = false
     if (this.#file === undefined) return
@@ -305,15 +305,15 @@ function record(kind: number, content: Buffer): Buffer {
 export interface JournalContents {
   /** the last stored state */
   state: string
-  /** the number of frames before the first one in the file */
+  /** the number of frames before the first frame in the file */
   before: number
   frames: Array<{ offset: number; length: number }>
   end: number
 }
 
 /**
- * Reads a journal up to the first incomplete record, which its process was writing when it was killed; `undefined` if the journal is empty.
- * Throws if the file can't be read.
+ * Reads a journal up to the first incomplete record, which the process was writing when it was killed. Returns `undefined` if the journal
+ * is empty. Throws if the file can't be read.
  */
 export function readJournal(file: string): JournalContents | undefined {
   const bytes = readFileSync(file)

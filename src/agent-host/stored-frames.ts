@@ -4,11 +4,11 @@ import { conversationPart } from './envelope.ts'
 import type { JournalFrame } from './journal.ts'
 
 const NOTHING = Buffer.from('\n')
-/** Characters of a text that are remembered to find a secret that continues in the next frame. */
+/** The maximum length of the remembered end of a text, in characters. It's needed to find a secret that continues in the next frame. */
 const MAX_BEFORE = 4096
 const MAX_TEXTS = 1000
 
-/** A piece of a growing text. */
+/** A piece of a text that arrives in several frames. */
 interface Chunk {
   position: number
   message: object
@@ -16,11 +16,11 @@ interface Chunk {
 }
 
 /**
- * The part of an agent's frames that is written to disk: the content of conversations, with secrets redacted as in stored conversations.
+ * Determines what is written to disk of an agent's frames: the content of conversations, with secrets redacted as in stored conversations.
  */
 export class StoredFrames {
   readonly #secrets: SecretRegistry
-  /** by session and kind of text: the end of the written text */
+  /** by session and kind of text: the end of the text that was written */
   readonly #before = new Map<string, string>()
 
   constructor(secrets: SecretRegistry) {
@@ -28,8 +28,8 @@ export class StoredFrames {
   }
 
   /**
-   * The frames, or only the first of them, if a secret may begin in the others that isn't complete yet: a word may be split across frames.
-   * `isLast`: returns all frames.
+   * Returns the bytes to write for the frames. Omits the last frames if they may contain the beginning of an incomplete secret, because a
+   * word may be split across frames. `isLast`: returns the bytes of all frames.
    */
   written(frames: readonly JournalFrame[], isLast: boolean): Buffer[] {
     const written = frames.map(({ bytes, isConversation }) =>
@@ -59,7 +59,7 @@ export class StoredFrames {
         content.text = text
       }
     }
-    // a flood of sessions has no secret in several frames of each
+    // A real secret isn't split in so many sessions at once, so the ends of the texts can be forgotten.
     if (this.#before.size > MAX_TEXTS) this.#before.clear()
     for (const [key, chunks] of texts) {
       const now = chunks.filter(({ position }) => position < count).map(({ content }) => content.text)
@@ -88,7 +88,7 @@ function chunkIn(frame: Buffer): (Omit<Chunk, 'position'> & { key: string }) | u
     if (!isRecord(content) || typeof content.text !== 'string') return undefined
     return { key: JSON.stringify([sessionId, sessionUpdate]), message, content: content as { text: string } }
   } catch {
-    // another message
+    // The line isn't a message with a chunk of text.
     return undefined
   }
 }

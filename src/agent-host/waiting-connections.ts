@@ -8,16 +8,16 @@ import {
 import { canTakeOverPorts } from '../common/platform.ts'
 
 interface Waiting {
-  /** received data: only reading shows when an agent has given up */
+  /** the received data; the host must read it, because only reading shows that an agent has closed the connection */
   chunks: Buffer[]
   size: number
   timer: NodeJS.Timeout
 }
 
-/** Connections to a port that no window serves yet: a window gets them when it serves the port. */
+/** The connections to a port that no window serves yet. A window gets them when it serves the port. */
 export class WaitingConnections {
   readonly #waiting = new Map<Socket, Waiting>()
-  /** connections that a window got */
+  /** connections that were passed to a window */
   readonly #passed = new Set<Socket>()
   readonly #port: number
   readonly #waitMs: number
@@ -49,21 +49,21 @@ export class WaitingConnections {
     socket.once('close', () => this.#release(socket))
   }
 
-  /** No window serves the port anymore. */
+  /** Lets connections wait, because no window serves the port anymore. */
   wait(): void {
     this.#isServed = false
     clearTimeout(this.#timer)
   }
 
   /**
-   * The window that served the port doesn't anymore: closes the connections that it got. An agent would send its next request over
-   * one, while a new connection waits for the next window.
+   * Closes the connections that were passed to the window, because it doesn't serve the port anymore. Otherwise, an agent would send its
+   * next request over such a connection. A new connection waits for the next window.
    */
   leave(): void {
     for (const socket of this.#passed) socket.destroy()
   }
 
-  /** A window serves the port, or will in a moment. */
+  /** Passes the waiting connections to the window that serves the port, or will serve it soon. */
   handOver(): void {
     this.wait()
     if (this.#waiting.size === 0) return

@@ -3,7 +3,7 @@ import type { HostMessage } from '../acp/transport/host/channel.ts'
 type Check = (value: unknown) => boolean
 
 const isText: Check = value => typeof value === 'string'
-/** A count or a time in milliseconds. */
+/** Checks a count, or a time in milliseconds. */
 const isAmount: Check = value => typeof value === 'number' && Number.isFinite(value) && value >= 0
 const isPort: Check = value => Number.isInteger(value) && isAmount(value) && (value as number) < 65_536
 const isFlag: Check = value => typeof value === 'boolean'
@@ -29,7 +29,7 @@ const fields =
 
 const isEnvironment: Check = value => isRecord(value) && Object.values(value).every(isText)
 
-/** What a window may ask of an agent that it's attached to, with the fields of each message. */
+/** The messages that an attached window may send about its agent, with the fields of each message. */
 export const windowMessages: Readonly<Record<string, Check>> = {
   write: fields({}),
   endInput: fields({}),
@@ -63,7 +63,7 @@ export const windowMessages: Readonly<Record<string, Check>> = {
   forgetCommand: fields({ id: isText }),
 }
 
-/** Whether the host knows this kind of message, and all of its fields are as they must be. */
+/** Whether the host knows this kind of message, and all of its fields are valid. */
 export function isWindowMessage(message: HostMessage): boolean {
   return Object.hasOwn(windowMessages, message.type) && windowMessages[message.type]!(message)
 }

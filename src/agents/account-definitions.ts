@@ -4,14 +4,14 @@ import type { AgentDefinition } from './definition.ts'
 import type { AgentPreset } from './presets.ts'
 import { type SettingProblem, settingProblem } from './setting-problem.ts'
 
-/** An account as an agent of its own, with the problem if it can't start. */
+/** An account as a separate agent, with its problem if it can't start. */
 export type AccountDefinition = AgentDefinition & { problem?: SettingProblem }
 
 /**
- * Adds each account after its agent. An account takes the properties that its entry doesn't set from the agent.
- * @param agents by id. An account replaces the agent with its id.
- * @param isSearched Whether the search for agents has ended. If so, an unknown agent of an account is reported as missing; if not, its
- * accounts are left out.
+ * Returns the agents with each account after its agent. An account gets the properties that its entry doesn't set from the agent.
+ * @param agents by id; an account replaces the agent with its id
+ * @param isSearched whether the search for agents has ended. If it has, an unknown agent of an account is reported as missing. Otherwise,
+ * accounts of unknown agents are omitted.
  */
 export function withAccounts(
   agents: ReadonlyMap<string, AgentDefinition>,
@@ -36,7 +36,7 @@ export function withAccounts(
   return [...listed.flatMap(agent => [agent, ...(byAgent.get(agent.id) ?? [])]), ...others]
 }
 
-/** The environment that makes an agent use a folder as its account; `undefined` if that isn't known. */
+/** Returns a function for the environment that makes an agent use a folder as its account; `undefined` if it isn't known. */
 export function accountEnvironmentOf(
   agentId: string,
   presets: readonly AgentPreset[],
@@ -65,7 +65,7 @@ function accountDefinition(
       l10n.t("{0} can't have accounts: it isn't known to keep its sign-in in a folder", agent.name),
     )
   const own = environment(account.folder)
-  // on Windows, the names are the same in any case
+  // On Windows, names of variables are case-insensitive.
   const isOwn = (name: string) => Object.hasOwn(own, name.toUpperCase())
   const inherited = Object.entries({ ...agent.env, ...change.env }).filter(([name]) => !isOwn(name))
   return {

@@ -5,8 +5,8 @@ import { PRIVATE_FOLDER } from '../common/private-files.ts'
 import type { AgentAccount } from './definition.ts'
 
 /**
- * Creates the folder of an account. Resolves to the problem if the folder can't be used: the agent might then use its default folder, and
- * with that the wrong account.
+ * Creates the folder of an account. Resolves to the problem if the folder can't be used. Without the folder, the agent might use its
+ * default folder, and so the wrong account.
  */
 export async function prepareAccountFolder({ folder }: AgentAccount): Promise<string | undefined> {
   try {

@@ -24,12 +24,11 @@ import { type ConfiguredLaunch, configuredLaunch } from './resolve-launch.ts'
 import type { SettingsSource } from './setting-layers.ts'
 import { describeProblem, jsonKind, type SettingProblem, settingProblem } from './setting-problem.ts'
 
-/** An agent of the catalog. */
 export interface CatalogAgent extends AccountDefinition {
   startable: boolean
   /** Why the agent can't be started, as a sentence. */
   reason?: string
-  /** The settings of the workspace define or change how it starts. */
+  /** The workspace's settings define the agent or change how it starts. */
   startedByWorkspace?: true
 }
 
@@ -39,7 +38,7 @@ export interface Trust {
   readonly onDidChange: Event<void>
 }
 
-/** Keeps the id of the agent that was used last. */
+/** Stores the id of the agent that was used last. */
 export interface LastUsedAgent {
   get(): string | undefined
   set(id: string): void | PromiseLike<void>
@@ -47,7 +46,7 @@ export interface LastUsedAgent {
 
 export interface AgentCatalogOptions {
   settings: SettingsSource
-  /** `get` is called only in a trusted workspace, since it runs the user's shell. */
+  /** `get` is called only in a trusted workspace, because it runs the user's shell. */
   environment: { get(): Promise<LaunchEnvironment>; current(): LaunchEnvironment; refresh(): void }
   trust: Trust
   lastUsed: LastUsedAgent
@@ -57,33 +56,33 @@ export interface AgentCatalogOptions {
   installed?: Pick<InstalledAgents, 'agents' | 'onDidChange' | 'ready'>
   /** The icons of the registry's agents. */
   icons?: Pick<AgentIcons, 'get' | 'load' | 'onDidChange'>
-  /** The Node that VS Code runs extensions with. */
+  /** The path of the Node with which VS Code runs extensions. */
   execPath?: string
   presets?: readonly AgentPreset[]
 }
 
 /**
- * The agents available in this window: those of the settings, those that Parley installed, the presets whose command is
- * on the PATH, and the demo agent. If several have the same id, the first of these applies. Nothing is searched until
- * `ready` or `refresh` is called.
+ * The agents that are available in this window: the agents of the settings, the agents that Parley installed, the presets whose command is
+ * on the PATH, and the demo agent. If several agents have the same id, the first of this order is used. Nothing is searched until `ready`
+ * or `refresh` is called.
  */
 export class AgentCatalog extends Owner {
   readonly #options: AgentCatalogOptions
   readonly #presets: readonly AgentPreset[]
   readonly #changed = this.register(new Emitter<void>())
   #fromSettings: FromSettings = { agents: [], changes: new Map(), accounts: [] }
-  /** The settings without the workspace's; `undefined` if the workspace has none for agents. */
+  /** The agents according to the settings without the workspace's; `undefined` if the workspace has no settings for agents. */
   #ofUser: FromSettings | undefined
   #fromPresets: AgentDefinition[] = []
   #problems: SettingProblem[] = []
   #search: Promise<void> | undefined
-  /** A search has covered the whole PATH: a preset that it didn't find isn't installed. */
+  /** A search has covered the whole PATH, so a preset that it didn't find isn't installed. */
   #searched = false
-  /** The last search had the PATH of the user's terminal. */
+  /** The last search used the PATH of the user's terminal. */
   #isSure = false
   /** The installed agents have been read. */
   #installedKnown = false
-  /** Increases with each search, so that the result of an outdated search is ignored. */
+  /** Increases with each search, so that the result of an older search is ignored. */
   #round = 0
 
   constructor(options: AgentCatalogOptions) {
@@ -109,18 +108,18 @@ export class AgentCatalog extends Owner {
       options.trust.onDidChange(() => {
         this.#readSettings()
         this.#changed.fire()
-        // The shell's environment wasn't read in an untrusted workspace; now it can be.
+        // In an untrusted workspace, the shell's environment wasn't read. Now it can be read.
         if (this.#search !== undefined) void this.refresh()
       }),
     )
   }
 
-  /** The agents, the problems or the default agent may have changed. */
+  /** Fires when the agents, the problems or the default agent may have changed. */
   get onDidChange(): Event<void> {
     return this.#changed.event
   }
 
-  /** The agents of the settings in their order, then installed agents, presets and the demo agent. Accounts follow their agent. */
+  /** The agents of the settings in their order, then the installed agents, the presets and the demo agent. Accounts follow their agent. */
   get agents(): CatalogAgent[] {
     const { trust } = this.#options
     const all = this.#allWith(this.#fromSettings)
@@ -151,7 +150,7 @@ export class AgentCatalog extends Owner {
     return new Map(all.map(agent => [agent.id, agent]))
   }
 
-  /** The system prompt for an agent, and its prompt without the settings of the workspace. */
+  /** Returns the system prompt of an agent, and the prompt that it would have without the settings of the workspace. */
   systemPrompts(id: string): { chosen: SystemPrompt | undefined; ofUser: SystemPrompt | undefined } {
     const chosen = this.get(id)?.systemPrompt
     const layers = this.#options.settings.layers('systemPrompt').filter(({ scope }) => scope !== 'folder')
@@ -163,15 +162,15 @@ export class AgentCatalog extends Owner {
   }
 
   /**
-   * The default options of an agent, and the defaults that the user settings alone give. Settings of the workspace can change the latter
-   * but not remove them.
+   * Returns the default options of an agent (`chosen`), and the defaults from the user settings alone (`ofUser`). Settings of the workspace
+   * can change the user's defaults in `chosen`, but can't remove them.
    */
   defaultOptions(id: string): { chosen: DefaultOptions; ofUser: DefaultOptions } {
     const ofUser = this.#asOfUser(id)?.defaultOptions ?? {}
     return { chosen: { ...ofUser, ...this.get(id)?.defaultOptions }, ofUser }
   }
 
-  /** The agent without the settings of the workspace. */
+  /** Returns the agent as it is without the settings of the workspace. */
   #asOfUser(id: string): AgentDefinition | undefined {
     return this.#ofUser ? this.#allWith(this.#ofUser).get(id) : this.get(id)
   }
@@ -185,7 +184,7 @@ export class AgentCatalog extends Owner {
     return [...this.#problems, ...this.#accountProblems()]
   }
 
-  /** Problems of accounts with a valid entry whose agent is missing or can't have accounts. */
+  /** Returns the problems of accounts whose entry is valid, but whose agent is missing or can't have accounts. */
   #accountProblems(): SettingProblem[] {
     const isValid = new Set(this.#fromSettings.accounts.flatMap(one => (one.problem ? [] : one.id)))
     if (isValid.size === 0) return []
@@ -194,8 +193,8 @@ export class AgentCatalog extends Owner {
   }
 
   /**
-   * The agent that *New Session* starts: the one in the setting, and never another in its place. Without the setting, the
-   * one used last, else the first. The demo agent only if the setting names it.
+   * The agent that *New Session* starts. If `parley.defaultAgent` is set, it's the agent of this setting, and never another agent.
+   * Otherwise, it's the agent that was used last, or else the first agent. The demo agent is used only if the setting names it.
    */
   get defaultAgent(): CatalogAgent | undefined {
     const { agent, isSet } = this.#configuredDefault()
@@ -205,18 +204,18 @@ export class AgentCatalog extends Owner {
     return real.find(({ id }) => id === lastUsed) ?? real[0]
   }
 
-  /** Why the agent of `parley.defaultAgent` can't be used. */
+  /** Why the agent in `parley.defaultAgent` can't be used. */
   get defaultProblem(): { agentId?: string; problem: SettingProblem } | undefined {
     const { problem, agentId } = this.#configuredDefault()
     return problem && { problem, ...(agentId !== undefined && { agentId }) }
   }
 
-  /** The whole PATH was searched: an unknown agent isn't installed. */
+  /** Whether the whole PATH was searched, so that an unknown agent isn't installed. */
   get isSearched(): boolean {
     return this.#searched
   }
 
-  /** Whether the search has ended and the login shell didn't fail. Otherwise, the shell's PATH may later lead to other agents. */
+  /** Whether the search has ended and the login shell didn't fail. After a failure, the shell's PATH may later lead to other agents. */
   get isSearchSure(): boolean {
     return this.#searched && this.#isSure
   }
@@ -227,13 +226,13 @@ export class AgentCatalog extends Owner {
     this.#changed.fire()
   }
 
-  /** Resolves when the presets have been searched for once. Never rejects. */
+  /** Resolves after the first search for the presets. Never rejects. */
   ready(): Promise<void> {
     this.#search ??= this.#searchPresets()
     return this.#search
   }
 
-  /** Searches again, with a new PATH: something may have been installed. */
+  /** Searches again, with a new PATH, because something may have been installed. */
   refresh(): Promise<void> {
     this.#options.environment.refresh()
     return this.searchAgain()
@@ -259,13 +258,13 @@ export class AgentCatalog extends Owner {
     })
   }
 
-  /** Adds the icon to a well-known agent whose command is in the settings, unless the settings also set an icon. */
+  /** Adds the registry's icon to a well-known agent whose command is in the settings, unless the settings also set an icon. */
   #withBrand(agent: AgentDefinition): AgentDefinition {
     const preset = this.#presets.find(({ id }) => id === agent.id)
     return preset && agent.icon === preset.icon ? { ...agent, ...this.#findIcon(preset.registryIds) } : agent
   }
 
-  /** The registry's icon of an agent, if known. */
+  /** Returns the registry's icon of an agent, if it's known. */
   #findIcon(registryIds: readonly string[]): { icon?: string } {
     for (const id of registryIds) {
       const icon = this.#options.icons?.get(id)
@@ -279,7 +278,7 @@ export class AgentCatalog extends Owner {
     const wellKnown = (id: string) => {
       const preset = this.#presets.find(one => one.id === id)
       const isThere = installed?.agents.some(one => agentIdOf(one.id, this.#presets) === id)
-      // Until the installed agents are known, an entry without a command isn't an error.
+      // Until the installed agents are known, an entry without a command isn't a problem.
       return (
         preset ??
         (demo?.id === id ? { name: demo.name, icon: demo.icon ?? AGENT_ICON } : undefined) ??
@@ -312,7 +311,7 @@ export class AgentCatalog extends Owner {
       if (round !== this.#round) return
       this.#isSure = found.source !== 'fallback'
       if (this.#searched) return
-      // A missing agent can be reported only now.
+      // Only now it's known which agents are missing.
       this.#searched = true
       this.#changed.fire()
     } catch (error) {
@@ -335,7 +334,9 @@ export class AgentCatalog extends Owner {
     if (JSON.stringify(before) !== JSON.stringify(found)) this.#changed.fire()
   }
 
-  /** `isSet`: the setting has a value. `problem`: the value is invalid, or its agent is known to be missing. */
+  /**
+   * Reads `parley.defaultAgent`. `isSet`: the setting has a value. `problem`: the value is invalid, or its agent is known to be missing.
+   */
   #configuredDefault(): { isSet: boolean; agentId?: string; agent?: CatalogAgent; problem?: SettingProblem } {
     const layer = this.#options.settings.layers('defaultAgent').findLast(({ value }) => value !== undefined)
     if (!layer || (typeof layer.value === 'string' && layer.value.trim() === '')) return { isSet: false }
@@ -349,7 +350,7 @@ export class AgentCatalog extends Owner {
     const id = layer.value.trim()
     const agent = this.get(id)
     if (agent) return { isSet: true, agentId: id, agent }
-    // Installed agents and those on the PATH aren't known yet.
+    // The search for installed agents and for agents on the PATH hasn't ended.
     if (!this.#searched && this.#options.trust.trusted) return { isSet: true, agentId: id }
     const preset = this.#presets.find(candidate => candidate.id === id)
     if (preset) {
@@ -365,7 +366,7 @@ type FromSettings = Omit<AgentSettings, 'problems'>
 
 const NO_LAUNCH: ConfiguredLaunch = { command: '', args: [], env: {} }
 
-/** Applies settings of agents that don't set a command. */
+/** Applies the settings' entries without a command to the agents. */
 function withChanges(
   agents: readonly AgentDefinition[],
   changes: ReadonlyMap<string, AgentChange>,
@@ -405,7 +406,7 @@ function installedDefinition(
     version,
     command: isScript ? execPath : program,
     args: isScript ? [program, ...launch.args] : launch.args,
-    // Without this variable, Electron would open a window; plain Node ignores it.
+    // With this variable, Electron runs the script as Node instead of opening a window. Plain Node ignores the variable.
     env: { ...(isScript && { ELECTRON_RUN_AS_NODE: '1' }), ...launch.env },
     icon: preset?.icon ?? AGENT_ICON,
     source: 'installed',

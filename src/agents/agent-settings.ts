@@ -19,10 +19,10 @@ import {
   withoutHuge,
 } from './setting-problem.ts'
 
-/** The setting's full id. */
+/** The full id of the setting. */
 export const AGENTS_SETTING = 'parley.agents'
 
-/** A string that can be a program's argument: no operating system accepts a NUL in it. */
+/** A string that can be a program's argument. No operating system accepts a NUL character in an argument. */
 export const processText = z.string().refine(text => !text.includes('\0'), {
   error: () => l10n.t('expected a string without NUL characters, found one'),
 })
@@ -56,10 +56,10 @@ const agentEntry = z.object({
     )
     .optional(),
 })
-/** Each path of an agent is compared with all of them. */
+/** The maximum number of path mappings. Each path of an agent is compared with all of them. */
 const MAX_MAPPINGS = 100
 const ofProcess = { command: true, args: true, env: true, cwd: true } as const
-/** An agent on a server. */
+/** The schema of an agent on a server. */
 const remoteEntry = agentEntry.omit(ofProcess).extend({
   url: filledText
     .transform(url => url.trim())
@@ -76,7 +76,7 @@ const remoteEntry = agentEntry.omit(ofProcess).extend({
 })
 const ofRemote = ['url', 'headers', 'sharesFiles', 'pathMappings']
 
-/** With variables, the path is checked when the agent starts. */
+/** Returns the schema of a mapped folder's path. A path with variables is checked when the agent starts. */
 function mappedRoot(side: 'local' | 'remote') {
   return filledText
     .transform(root => root.trim())
@@ -85,12 +85,12 @@ function mappedRoot(side: 'local' | 'remote') {
     })
 }
 
-/** Unencrypted only on this machine. */
+/** Whether a text is the URL of an agent on a server. An unencrypted URL is allowed only for this machine. */
 export function isAgentAddress(url: string): boolean {
   return /^(?:ws|http)s?:/i.test(url) && isWebAddress(url.replace(/^ws/i, 'http'))
 }
 
-/** Settings of a well-known agent that don't set a command. */
+/** The schema of an entry that changes a well-known agent but not its command. */
 const agentChange = agentEntry
   .partial()
   .omit({ command: true })
@@ -98,7 +98,10 @@ const agentChange = agentEntry
     args: z.array(processText).optional(),
     env: z.record(z.string(), processText).optional(),
   })
-/** No variables: the folder must not depend on the window, or the session would be in another account. */
+/**
+ * The schema of an account's folder. Variables aren't allowed: the folder would depend on the window, and the session would use another
+ * account.
+ */
 const accountFolder = filledText
   .transform(folder => expandHome(folder.trim(), homedir()))
   .refine(folder => isAbsolute(folder) && !folder.includes('${'), {
@@ -107,7 +110,7 @@ const accountFolder = filledText
   .transform(normalize)
 const accountEntry = agentChange.extend({ account: z.object({ of: filledText, folder: accountFolder }) })
 const known = new Set([...Object.keys(agentEntry.shape), ...ofRemote, 'account'])
-/** Properties that an agent can start without: an invalid one is reported and ignored. */
+/** Properties without which an agent can start. If such a property is invalid, it's reported and ignored. */
 const cosmetic = new Set<unknown>(['name', 'icon', 'color', 'protocol', 'systemPrompt', 'defaultOptions'])
 
 export type AgentChange = Partial<
@@ -122,27 +125,27 @@ export interface AccountEntry {
   id: string
   /** Absent if the account isn't valid. */
   account?: AgentAccount
-  /** The account's differences from its agent. */
+  /** The properties that differ from the account's agent. */
   change: AgentChange
-  /** Why the account can't be used. The account must not fall back to the agent's own configuration, which is another account. */
+  /** Why the account can't be used. Such an account must not start with the agent's own configuration, which belongs to another account. */
   problem?: SettingProblem
 }
 
 export interface AgentSettings {
   agents: AgentDefinition[]
-  /** by id: settings of well-known agents that keep Parley's command */
+  /** by id: changes of well-known agents that keep Parley's command */
   changes: ReadonlyMap<string, AgentChange>
   accounts: AccountEntry[]
   problems: SettingProblem[]
 }
 
 /**
- * Reads `parley.agents`: an object of agents by id. The scopes' values are merged as VS Code merges objects, so that a
- * workspace can change one field of an agent in the user settings; each problem names the scope of its value.
- * An entry without a command changes the well-known agent with its id. An invalid entry is left out and the others work.
- * Unknown keys and invalid names, icons or protocols are reported and ignored. Accounts are only those of the user.
+ * Reads `parley.agents`: an object of agents by id. The scopes' values are merged as VS Code merges objects, so that a workspace can change
+ * a single field of an agent in the user settings. Each problem names the scope of its value. An entry without a command changes the
+ * well-known agent with its id. An invalid entry is omitted, and the other entries are used. Unknown keys and invalid names, icons or
+ * protocols are reported and ignored. Only the user settings can define accounts.
  *
- * @param wellKnown the name and icon of a well-known agent with this id, used if the entry has none
+ * @param wellKnown returns the name and the icon of a well-known agent, which are used if the entry has none
  */
 export function readAgentSettings(
   all: readonly SettingLayer[],
@@ -170,14 +173,14 @@ export function readAgentSettings(
   return { agents, changes, accounts, problems }
 }
 
-/** The folders of the user's accounts, or only those of one agent's accounts. */
+/** Returns the folders of the user's accounts, or only those of one agent's accounts. */
 export function accountFolders(settings: Pick<SettingsSource, 'layers'>, agentId?: string): string[] {
   return readAgentSettings(settings.layers('agents')).accounts.flatMap(({ account }) =>
     account && (agentId === undefined || account.of === agentId) ? account.folder : [],
   )
 }
 
-/** Problems that concern several accounts together. */
+/** Reports problems between several accounts. */
 function checkAccounts(
   accounts: readonly AccountEntry[],
   layers: readonly SettingLayer[],
@@ -200,12 +203,12 @@ function checkAccounts(
   }
 }
 
-/** Properties by which users distinguish accounts. */
+/** The properties by which users distinguish accounts. */
 const SHOWN = ['name', 'icon', 'color']
 
 /**
- * A workspace neither defines an account nor redirects the user's to another folder or agent, nor makes one look like another: the
- * prompts of the sessions there would go to somebody else's account, or be paid by the wrong one.
+ * Removes what a workspace sets about accounts. A workspace must not define an account, move the user's account to another folder or agent,
+ * or make one account look like another: prompts would go to somebody else's account, or the wrong account would pay.
  */
 function accountsOfUserOnly(layers: readonly SettingLayer[], problems: SettingProblem[]): SettingLayer[] {
   const isOfUser = ({ scope }: SettingLayer) => scope === 'default' || scope === 'user'
@@ -326,7 +329,7 @@ function toDefinition(
 
 type ReportProblem = (path: Array<string | number>, message: string, fatal?: boolean) => void
 
-/** `undefined` if the entry can't be used. */
+/** Parses an entry. Returns `undefined` if the entry can't be used. */
 function parseEntry<S extends z.ZodType<object>>(
   schema: S,
   entry: Record<string, unknown>,
@@ -349,7 +352,7 @@ function parseEntry<S extends z.ZodType<object>>(
   return undefined
 }
 
-/** Whatever else is wrong, the entry stays an account. */
+/** Reads an entry of an account. Whatever is wrong, the entry remains an account, so that it never starts as an agent. */
 function readAccount(
   id: string,
   entry: Record<string, unknown>,
@@ -369,12 +372,12 @@ function readAccount(
   return { id, change: {}, ...(reason && { problem: reason }) }
 }
 
-/** Such an entry stays when the agent is removed. */
+/** Whether an entry contains only default options. Such an entry is kept when the agent is removed. */
 function isOnlyDefaults(entry: Record<string, unknown>): boolean {
   return Object.keys(entry).join() === 'defaultOptions'
 }
 
-/** Of several default options, only the invalid one is dropped. */
+/** Removes an invalid property of an entry. In `defaultOptions`, removes only the invalid option. */
 function dropInvalid(entry: Record<string, unknown>, [key, option]: readonly PropertyKey[]): void {
   const { defaultOptions } = entry
   if (key !== 'defaultOptions' || option === undefined || !isRecord(defaultOptions)) delete entry[String(key)]

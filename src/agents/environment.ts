@@ -8,7 +8,7 @@ import {
   removeVariable,
 } from '../common/processes/spawn-process.ts'
 
-/** Sets and removes (`null`) variables; on Windows, names are case-insensitive. */
+/** Returns the environment with variables set or removed (`null`). On Windows, names are case-insensitive. */
 export function withChanges(
   under: Readonly<Environment>,
   changes: Readonly<Record<string, string | null>>,
@@ -23,18 +23,18 @@ export function withChanges(
   return mergeEnvironment(remaining, set, platform)
 }
 
-/** VS Code's own settings of the network (`http.*`). */
+/** VS Code's network settings (`http.*`). */
 export interface NetworkSettings {
   proxy?: string
   noProxy?: readonly string[]
   strictSSL?: boolean
-  /** The system's certificates are trusted in addition to those of Node.js. */
+  /** Whether the system's certificates are trusted, in addition to those of Node.js. */
   systemCertificates?: boolean
 }
 
 /**
- * The environment of a package manager, which gets VS Code's network settings only from variables. Variables that are
- * already set take precedence.
+ * Returns the environment of a package manager, which can read VS Code's network settings only from variables. Variables that are already
+ * set take precedence.
  */
 export function withNetworkSettings(
   env: Readonly<Environment>,
@@ -49,14 +49,14 @@ export function withNetworkSettings(
   }
   if (strictSSL === false && !names.has('NPM_CONFIG_STRICT_SSL')) own.npm_config_strict_ssl = 'false'
   if (systemCertificates) {
-    // older versions ignore the variable
+    // Older versions of Node and uv ignore these variables.
     if (!names.has('NODE_USE_SYSTEM_CA')) own.NODE_USE_SYSTEM_CA = '1'
     if (!names.has('UV_NATIVE_TLS')) own.UV_NATIVE_TLS = 'true'
   }
   return { ...env, ...own }
 }
 
-/** The directories of several PATHs in order, each once, without empty ones. */
+/** Returns the directories of several PATHs as one PATH, in order, without duplicates and empty directories. */
 export function joinPaths(paths: readonly string[], platform: NodeJS.Platform): string {
   const separator = pathDelimiter(platform)
   const directories = paths.flatMap(path => path.split(separator)).filter(directory => directory !== '')
@@ -64,8 +64,8 @@ export function joinPaths(paths: readonly string[], platform: NodeJS.Platform): 
 }
 
 /**
- * Names of variables that the editor sets for its own processes, which are removed. `CHROME_DESKTOP` and `ORIGINAL_XDG_CURRENT_DESKTOP`
- * come from Chromium, the `APPLICATION_INSIGHTS_…` pair from the extension host, `NODE_CHANNEL_…` from its fork. `PWD`, `OLDPWD`, `SHLVL`
+ * The names of variables that are removed because they are about other processes. `CHROME_DESKTOP` and `ORIGINAL_XDG_CURRENT_DESKTOP` come
+ * from Chromium, the `APPLICATION_INSIGHTS_…` pair from the extension host, and `NODE_CHANNEL_…` from its fork. `PWD`, `OLDPWD`, `SHLVL`
  * and `_` describe another process's directory and shell.
  */
 const editorNames = new Set([
@@ -81,15 +81,15 @@ const editorNames = new Set([
   '_',
 ])
 const editorPrefixes = ['VSCODE_', 'CODE_SERVER_', 'ELECTRON_']
-/** Set by a user for installing packages, not by the editor. */
+/** Variables that users set to install packages. The editor doesn't set them, so they are kept. */
 const electronOfPackages =
   /^ELECTRON_(MIRROR|CUSTOM_|NIGHTLY_MIRROR|CACHE|SKIP_BINARY_DOWNLOAD|BUILDER_|GET_)/
 
 /**
- * The environment without what VS Code, code-server and Electron put there for themselves, so that an agent sees what it
- * would see in the user's terminal. `ELECTRON_RUN_AS_NODE` would make an Electron program that the agent starts run
- * as Node; a debugger's preload in `NODE_OPTIONS` would stop it; helpers that connect to this window through a removed
- * variable (`GIT_ASKPASS`, `BROWSER`) would fail. Variables that the user set stay.
+ * Returns the environment without the variables that VS Code, code-server and Electron set for themselves, so that an agent has the same
+ * environment as in the user's terminal. `ELECTRON_RUN_AS_NODE` would make an Electron program that the agent starts run as Node. A
+ * debugger's preload in `NODE_OPTIONS` would stop the agent. Helpers that connect to this window through a removed variable (`GIT_ASKPASS`,
+ * `BROWSER`) would fail. Variables that the user set are kept.
  */
 export function withoutEditorVariables(
   env: Readonly<Record<string, string | undefined>>,
@@ -122,7 +122,7 @@ export function withoutEditorVariables(
   return restoreFromSnap(result, env)
 }
 
-/** js-debug's auto attach preloads its `bootloader.js` into every Node process; other options are the user's own. */
+/** Removes the `bootloader.js` that js-debug's auto attach preloads into every Node process. Other options are the user's own. */
 function withoutDebuggerPreload(options: string): string {
   return options
     .replace(/(?:--require|-r|--import)[ =](?:"[^"]*"|(?:\\ |\S)*)/g, option =>
@@ -132,7 +132,7 @@ function withoutDebuggerPreload(options: string): string {
     .trim()
 }
 
-/** A server's own `code` command connects to this window through a removed variable. */
+/** Removes the directory of a server's own `code` command, which connects to this window through a removed variable. */
 function withoutEditorCommands(path: string, platform: NodeJS.Platform): string {
   const separator = pathDelimiter(platform)
   return path
@@ -149,7 +149,9 @@ function isEditorBrowser(value: string): boolean {
   return /[\\/]bin[\\/]helpers[\\/]browser(?:-linux|-darwin)?\.(?:sh|cmd)$/.test(value)
 }
 
-/** VS Code's snap keeps the variables it changed under this suffix. An empty original: it was not set. */
+/**
+ * The suffix of variables in which VS Code's snap keeps the original values. An empty original value means that the variable wasn't set.
+ */
 const snapOriginal = '_VSCODE_SNAP_ORIG'
 function restoreFromSnap(
   result: Environment,
@@ -165,7 +167,7 @@ function restoreFromSnap(
   return result
 }
 
-/** Common directories of programs for a single user, in the order in which they are searched; `~` is the home directory. */
+/** Common directories of a user's own programs, in the order in which they are searched. `~` is the home directory. */
 const unixDirectories = [
   '~/.local/bin',
   '~/bin',
@@ -190,8 +192,8 @@ const unixDirectories = [
 ]
 
 /**
- * The existing directories of that kind, including nvm's newest Node. They complete the PATH if the login shell fails. Windows needs none:
- * every process gets the user's PATH there.
+ * Resolves to the existing directories among {@link unixDirectories}, with nvm's newest Node. They complete the PATH if the login shell
+ * fails. Windows needs none, because every process gets the user's PATH there.
  */
 export async function commonBinDirectories(home: string, platform: NodeJS.Platform): Promise<string[]> {
   if (platform === 'win32') return []

@@ -7,34 +7,35 @@ import { type Environment, mergeEnvironment, pathVariable } from '../common/proc
 import { commonBinDirectories, joinPaths, withoutEditorVariables } from './environment.ts'
 import { loginShell, readLoginShellEnvironment } from './login-shell.ts'
 
-/** The environment that agents and MCP servers start with, before their own settings are applied. */
+/** The environment with which agents and MCP servers start, before their own settings are applied. */
 export interface LaunchEnvironment {
   env: Environment
   platform: NodeJS.Platform
   /**
-   * `login-shell`: that of the user's terminal. `process`: that of the editor, used on Windows and before the shell was
-   * run. `fallback`: the same with the common directories of programs, since the shell failed.
+   * Where the environment comes from. `login-shell`: from the user's terminal. `process`: from the editor's process, used on Windows and
+   * until the shell has run. `fallback`: from the editor's process, with the common directories of programs added, because the shell
+   * failed.
    */
   source: 'login-shell' | 'process' | 'fallback'
 }
 
 export interface LaunchEnvironmentOptions {
   log: Logger
-  /** Default: this process's. */
+  /** Default: the environment of this process. */
   env?: Readonly<Record<string, string | undefined>>
   platform?: NodeJS.Platform
   home?: string
-  /** The shell to run. Default: the user's. */
+  /** The shell to run. Default: the user's shell. */
   shell?: string
-  /** How long a profile may take. Default: 10 s, as in VS Code. */
+  /** How long a profile may take, in milliseconds. Default: 10 s, as in VS Code. */
   timeoutMs?: number
-  /** A Node (or Electron) for the shell to run. Default: this process's. */
+  /** The Node (or Electron) executable that the shell runs. Default: the executable of this process. */
   execPath?: string
 }
 
 /**
- * The environment of a login shell, read once per window. Version managers such as nvm, fnm and volta, and Homebrew, add
- * their directories to the PATH only in a shell's profile, which an editor started from a dock doesn't read.
+ * Provides the environment of the user's login shell, which is read once per window. Version managers such as nvm, fnm and volta, and
+ * Homebrew, add their directories to the PATH only in a shell's profile. An editor that was started from a dock doesn't read the profile.
  */
 export class LaunchEnvironmentSource implements Disposable {
   readonly #log: Logger
@@ -57,21 +58,20 @@ export class LaunchEnvironmentSource implements Disposable {
     this.#execPath = options.execPath ?? process.execPath
   }
 
-  /** The editor's own environment, without its own variables. Starts nothing. */
+  /** Returns the editor's environment, without the variables that the editor set for itself. Starts no process. */
   current(): LaunchEnvironment {
     return { env: { ...this.#own }, platform: this.#platform, source: 'process' }
   }
 
   /**
-   * The environment to start agents with. Runs the login shell the first time; never rejects, and never takes longer than
-   * the time limit.
+   * Resolves to the environment for agents. Runs the login shell the first time. Never rejects, and never takes longer than the time limit.
    */
   get(): Promise<LaunchEnvironment> {
     this.#asked ??= this.#ask()
     return this.#asked
   }
 
-  /** Forgets the environment, so that the next `get` finds programs that were installed and profiles that were changed since. */
+  /** Forgets the environment, so that the next `get` finds programs that were installed and profiles that were changed in the meantime. */
   refresh(): void {
     this.#asked = undefined
   }
@@ -96,7 +96,7 @@ export class LaunchEnvironmentSource implements Disposable {
       `The environment for agents comes from the login shell ${this.#shell} (${milliseconds} ms).`,
     )
     const env = withoutEditorVariables(answer.env, this.#platform)
-    // A system's profile may overwrite PATH and lose the directories that a container's or remote's configuration added.
+    // A system's profile may overwrite the PATH, and lose directories that a container's or remote's configuration has added.
     env.PATH = joinPaths(
       [pathVariable(env, this.#platform), pathVariable(this.#own, this.#platform)],
       this.#platform,

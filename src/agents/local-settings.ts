@@ -10,21 +10,21 @@ interface SharedState {
 
 export interface LocalSettingsOptions {
   state: SharedState
-  /** Names the machine of a remote window; `undefined` in a local window. */
+  /** The name of a remote window's machine; `undefined` in a local window. */
   remote: string | undefined
-  /** The value in the user settings that apply in this window. */
+  /** Returns the value in the user settings that apply in this window. */
   userValue: (name: SettingName) => unknown
 }
 
 const LOCAL = 'localMachineSettings'
 const NOTICED = 'toldOfLocalSettings'
-/** Containers get a new name each time they're built. */
+/** The maximum number of remembered machines. Containers get a new name each time they're built. */
 const MAX_NOTICED = 50
 
 /**
- * A remote window doesn't see the local values of settings that belong to a machine, not even that there are any. So each
- * local window remembers their names, without values. Returns those that the user has locally and that have no value on
- * this remote machine; only once for each machine, then nothing.
+ * Returns the machine settings that the user has set locally but not on this remote machine, once for each machine; later calls return
+ * none. A remote window can't see local values of such settings, so each local window stores the settings' names, without values, and this
+ * function compares them.
  */
 export function missingLocalSettings({ state, remote, userValue }: LocalSettingsOptions): string[] {
   const here = namesIn(userValue)
@@ -40,7 +40,7 @@ export function missingLocalSettings({ state, remote, userValue }: LocalSettings
   return missing
 }
 
-/** `parley.agents › claude` for each agent, and the names of the other settings. */
+/** Returns the names of the settings that have a value; for `parley.agents`, a name for each agent, such as `parley.agents › claude`. */
 function namesIn(userValue: (name: SettingName) => unknown): string[] {
   return SETTING_NAMES.filter(name => SETTINGS[name].scope === 'machine-overridable').flatMap(name => {
     const value = userValue(name)

@@ -8,7 +8,7 @@ import type { Environment } from '../common/processes/spawn-process.ts'
 export interface LoginShellRequest {
   /** absolute path of the shell */
   shell: string
-  /** the environment that the shell starts with */
+  /** the environment with which the shell starts */
   env: Environment
   cwd: string
   timeoutMs: number
@@ -19,10 +19,13 @@ export interface LoginShellRequest {
 }
 export type LoginShellAnswer = { env: Environment } | { failure: string }
 
-/** A profile that prints more than this is stopped. */
+/** The maximum output of a profile, in bytes. A profile that prints more is stopped. */
 const MAXIMUM_OUTPUT = 8 * 1024 * 1024
 
-/** Set while the profile runs and removed afterward. The first is VS Code's own; existing profiles check it. */
+/**
+ * Variables that are set while the profile runs, and removed from the result. The first one is VS Code's own, which existing profiles
+ * check.
+ */
 const duringProfile: Environment = {
   VSCODE_RESOLVING_ENVIRONMENT: '1',
   DISABLE_AUTO_UPDATE: 'true',
@@ -31,25 +34,28 @@ const duringProfile: Environment = {
 }
 const MARK = 'PARLEY_SHELL_MARK'
 
-/** The user's shell: `SHELL`, or else the one in the system's user database; none for a user without a login. */
+/**
+ * Returns the path of the user's shell: `SHELL`, or else the shell in the system's user database. Returns `undefined` for a user who can't
+ * log in.
+ */
 export function loginShell(env: Readonly<Record<string, string | undefined>>): string | undefined {
   let shell = env.SHELL
   if (!shell) {
     try {
       shell = userInfo().shell ?? undefined
     } catch {
-      // A user id without an entry in the database, as in some containers.
+      // The user id has no entry in the database, as in some containers.
     }
   }
   return shell && !/[\\/](?:false|nologin)$/.test(shell) ? shell : undefined
 }
 
 /**
- * Starts the shell as a login and interactive one, lets it read the user's profile, and has it print the environment as
- * JSON between two delimiters: other output of the profile is ignored, and values may contain line breaks.
+ * Starts the shell as an interactive login shell, lets it read the user's profile, and has it print the environment as JSON between two
+ * delimiters. So other output of the profile is ignored, and values may contain line breaks.
  *
- * Never rejects. At the time limit, the shell's whole process group is killed. It has no terminal and an empty stdin, so
- * that a profile that prompts for input continues immediately.
+ * Never rejects. At the time limit, the shell's whole process group is killed. The shell has no terminal and an empty stdin, so that a
+ * profile that prompts for input continues immediately.
  */
 export async function readLoginShellEnvironment(request: LoginShellRequest): Promise<LoginShellAnswer> {
   const { shell, cwd, execPath, timeoutMs, signal } = request
@@ -84,7 +90,9 @@ function shellArguments(name: string): string[] {
   return ['-i', '-l', '-c']
 }
 
-/** The program contains no quotes, so single quotes around it work in every shell. */
+/**
+ * Returns the shell's command that prints the environment. The program contains no quotes, so single quotes around it work in every shell.
+ */
 function printCommand(name: string, execPath: string): string {
   const program = `process.stdout.write(process.env.${MARK}+JSON.stringify(process.env)+process.env.${MARK})`
   if (/^(?:pwsh|powershell)(?:\.exe)?$/i.test(name)) {
@@ -94,7 +102,7 @@ function printCommand(name: string, execPath: string): string {
   return `${name === 'nu' ? '^' : ''}${quoted} -e '${program}'`
 }
 
-/** The JSON between the delimiters, once it's complete. The delimiter also occurs inside the JSON, but in quotes. */
+/** Returns the JSON between the delimiters, once it's complete. The delimiter also occurs inside of the JSON, but there it's in quotes. */
 function between(output: string, mark: string, searchedTo: number): string | undefined {
   const closing = `}${mark}`
   const end = output.indexOf(closing, Math.max(0, searchedTo - closing.length))

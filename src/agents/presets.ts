@@ -3,16 +3,16 @@ import { AGENT_ICON } from '../common/agent-icon.ts'
 import type { AgentDefinition } from './definition.ts'
 
 /**
- * Well-known agents, offered when their command is on the PATH. A preset is a single command line; users who need another one add an agent
- * with the same id to `parley.agents`. The command lines come from the ACP registry (the `cmd`, or the npm package and its `args`), the
- * `bin` names of npm packages, and the agents' documentation, as noted at each preset.
+ * Well-known agents, which are offered if their command is on the PATH. Users who need another command line add an agent with the same id
+ * to `parley.agents`. The command lines come from the ACP registry (the `cmd`, or the npm package and its `args`), the `bin` names of npm
+ * packages, and the agents' documentation, as noted at each preset.
  */
 export interface AgentPreset {
   id: string
   name: string
-  /** A short sentence for the user. */
+  /** Returns a short sentence for the user. */
   description: () => string
-  /** Alternatives; the first whose command is found is used. */
+  /** The alternative command lines; the first whose command is found is used. */
   launches: ReadonlyArray<{
     command: string
     args: readonly string[]
@@ -21,17 +21,17 @@ export interface AgentPreset {
   /** The name of a codicon. */
   icon: string
   /**
-   * For an agent that keeps its sign-in in a folder: the environment that makes it use `folder`, and no sign-in outside of it. Measured
-   * with the agents' own programs; agents without this member use the system's keychain or have no such variable.
+   * For an agent that keeps its sign-in in a folder: returns the environment that makes the agent use `folder`, and no sign-in outside of
+   * it. This was measured with the agents' own programs. Agents without this member use the system's keychain or have no such variable.
    */
   accountEnvironment?: (folder: string) => Readonly<Record<string, string>>
-  /** Its current and former ids in the ACP registry. When installed from there, it keeps this preset's id. */
+  /** The agent's current and former ids in the ACP registry. An agent installed from the registry gets this preset's id. */
   registryIds: readonly string[]
 }
 
 export const agentPresets: readonly AgentPreset[] = [
   {
-    // The package was @zed-industries/claude-code-acp before.
+    // The package's earlier name is @zed-industries/claude-code-acp.
     id: 'claude',
     name: 'Claude Code',
     description: () => l10n.t("Anthropic's agent, through its ACP adapter"),
@@ -40,7 +40,7 @@ export const agentPresets: readonly AgentPreset[] = [
       { command: 'claude-code-acp', args: [] },
     ],
     icon: AGENT_ICON,
-    // On macOS, the name of the keychain item depends on the folder.
+    // On macOS, the name of the keychain item depends on the folder, so each account has its own sign-in.
     accountEnvironment: folder => ({ CLAUDE_CONFIG_DIR: folder }),
     registryIds: ['claude-acp', 'claude-code-acp'],
   },
@@ -54,13 +54,13 @@ export const agentPresets: readonly AgentPreset[] = [
     registryIds: ['codex-acp'],
   },
   {
-    // Before 0.33 the option was --experimental-acp.
+    // Before version 0.33, the option was --experimental-acp.
     id: 'gemini',
     name: 'Gemini CLI',
     description: () => l10n.t("Google's agent"),
     launches: [{ command: 'gemini', args: ['--acp'] }],
     icon: AGENT_ICON,
-    // Its API key would be in the keychain, where all accounts have the same one.
+    // `GEMINI_FORCE_FILE_STORAGE`: otherwise, the API key would be in the keychain, and all accounts would share it.
     accountEnvironment: folder => ({ GEMINI_CLI_HOME: folder, GEMINI_FORCE_FILE_STORAGE: 'true' }),
     registryIds: ['gemini'],
   },
@@ -122,7 +122,7 @@ export const agentPresets: readonly AgentPreset[] = [
     registryIds: ['auggie'],
   },
   {
-    // The documentation has the same command.
+    // The agent's documentation has the same command.
     id: 'grok',
     name: 'Grok',
     description: () => l10n.t("xAI's agent"),
@@ -179,13 +179,15 @@ export const agentPresets: readonly AgentPreset[] = [
   },
 ]
 
-/** The id of a registry agent in Parley. An agent with a preset gets the id of the preset, so that it keeps its sessions and keys. */
+/**
+ * Returns the id that a registry agent has in Parley. An agent with a preset gets the preset's id, so that it keeps its sessions and keys.
+ */
 export function agentIdOf(registryId: string, presets: readonly AgentPreset[] = agentPresets): string {
   return presets.find(preset => preset.registryIds.includes(registryId))?.id ?? registryId
 }
 
 /**
- * The bundled agent, to try Parley without an account. It runs on the Node that the editor includes.
+ * Returns the bundled demo agent, with which users try Parley without an account. It runs on the Node that the editor includes.
  *
  * @param script absolute path of the bundled program
  * @param execPath a Node executable, or Electron running as Node
@@ -197,7 +199,7 @@ export function demoAgent(script: string, execPath: string = process.execPath): 
     description: l10n.t('Shows what an agent can do. No account required.'),
     command: execPath,
     args: [script],
-    // Without this variable, Electron would open a window; plain Node ignores it.
+    // With this variable, Electron runs the script as Node instead of opening a window. Plain Node ignores the variable.
     env: { ELECTRON_RUN_AS_NODE: '1' },
     icon: 'beaker',
     source: 'demo',

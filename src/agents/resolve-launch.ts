@@ -12,22 +12,22 @@ import { substitute, type VariableContext } from './variables.ts'
 
 export interface LaunchContext {
   environment: LaunchEnvironment
-  /** The environment of processes in a folder, which the folder's project may have changed. Default: `environment`. */
+  /** Resolves to the environment of processes in a folder, which the folder's project may change. Default: `environment`. */
   environmentIn?: (folder: string) => Promise<LaunchEnvironment>
-  /** The workspace folders on this machine's disk, absolute; the first is the default `cwd`. */
+  /** The absolute paths of the workspace folders on this machine's disk; the first one is the default `cwd`. */
   folders: ReadonlyArray<{ name: string; path: string }>
   userHome: string
 }
 
 export type LaunchResolution =
-  /** `notes`: sentences for the agent's log about things that work but may be unexpected. */
+  /** `notes`: sentences for the agent's log about configurations that work but may be unexpected. */
   | { ok: AgentLaunch; notes: string[] }
   /** `message`: one or two sentences about the failure, for an `AgentStartError`. */
   | { failure: AgentStartFailure; message: string }
 
 /**
- * Resolves a definition for spawning: with variables replaced, the absolute path of the command, an existing `cwd`, and
- * the whole environment. Fails with `command-missing`, or with `spawn` when a variable or the directory is wrong.
+ * Resolves a definition for spawning: replaces variables, and determines the absolute path of the command, an existing `cwd`, and the whole
+ * environment. Fails with `command-missing`, or with `spawn` if a variable or the directory is wrong.
  */
 export async function resolveLaunch(
   definition: AgentDefinition,
@@ -54,7 +54,7 @@ export async function resolveLaunch(
   }
 
   const { source } = definition
-  // the paths of what Parley installed are used as they are; all else may be from an entry of the settings
+  // The paths of installed agents are used unchanged. Variables are replaced in everything that may come from the settings.
   const ofUser = source === 'settings' ? replaced : (text: string) => text
   const command = expandHome(ofUser(definition.command, ['command']), context.userHome)
   const args = definition.args.map((arg, at) => (source === 'preset' ? replaced : ofUser)(arg, ['args', at]))
@@ -91,7 +91,7 @@ export async function resolveLaunch(
       )
   }
 
-  // the user's configuration for the agent takes precedence
+  // The environment variables that the user configured for the agent take precedence.
   const base = (await context.environmentIn?.(cwd)) ?? environment
   const env = mergeEnvironment(base.env, ownEnv, environment.platform)
   const search = await findCommand(command, { env, cwd, platform: environment.platform })
@@ -114,25 +114,25 @@ function missing(command: string, searched: string[]): string {
   )
 }
 
-/** `~` and `~/…`, which a shell would expand, as users write them in settings. */
+/** Replaces `~` at the start of a path. Users write `~` and `~/…` in settings, where no shell expands them. */
 export function expandHome(path: string, home: string): string {
   if (path === '~') return home
   return /^~[\\/]/.test(path) ? join(home, path.slice(2)) : path
 }
 
-/** How an agent starts, as configured. */
+/** How an agent is started, as configured. */
 export type ConfiguredLaunch = Pick<AgentDefinition, 'command' | 'args' | 'env' | 'cwd' | 'remote'>
 
 export function configuredLaunch({ command, args, env, cwd, remote }: ConfiguredLaunch): ConfiguredLaunch {
   return { command, args, env, cwd, ...(remote && { remote }) }
 }
 
-/** `agents/<id>/<version>-<unique>/`, the folder of an installed agent. */
+/** The folder of an installed agent's version: `agents/<id>/<version>-<unique>/`. */
 const VERSION_FOLDER = /([/\\]agents[/\\][^/\\]+[/\\])[^/\\]+-[0-9a-f]{8}(?=[/\\])/
 
 /**
- * A hash of how an agent starts: the program or the server, its arguments, its environment and its directory, as configured. A workspace
- * may redefine an agent id; values that the user entered for the original agent must not be passed to the redefined one.
+ * Returns a hash of how an agent is started, as configured: the program or the server, the arguments, the environment and the directory. A
+ * workspace may redefine an agent's id. Values that the user entered for the original agent must not be passed to the redefined agent.
  */
 export function launchFingerprint({
   command,
@@ -142,7 +142,7 @@ export function launchFingerprint({
   remote,
   source,
 }: ConfiguredLaunch & Partial<Pick<AgentDefinition, 'source'>>): string {
-  // An updated version of an installed agent is still the same agent to the user.
+  // An updated version of an installed agent is still the same agent for the user.
   const plain = (path: string) => (source === 'installed' ? path.replace(VERSION_FOLDER, '$1') : path)
   const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1))
   const server = remote

@@ -2,10 +2,10 @@ import type { Event } from '../common/event.ts'
 import { isRecord } from '../common/is-record.ts'
 import type { SettingName } from '../common/settings.ts'
 
-/** The scope of a setting's value. `default`: contributed by the package. */
+/** The scope of a setting's value. `default` is the default in the extension's manifest. */
 export type SettingScope = 'default' | 'user' | 'workspace' | 'folder'
 
-/** One scope's raw value of a setting. */
+/** The raw value of a setting in one scope. */
 export interface SettingLayer {
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
@@ -13,7 +13,7 @@ export interface SettingLayer {
   value: unknown
 }
 
-/** The settings of which it matters in which scope a value is. */
+/** The settings for which the scope of a value matters. */
 export const LAYERED_SETTINGS = [
   ...(['acceptEverything', 'agents', 'defaultAgent', 'editorTools', 'mcpDiscovery', 'mcpServers'] as const),
   ...(['permissionRules', 'sessionLimit', 'systemPrompt', 'worktrees.setupCommand'] as const),
@@ -21,22 +21,22 @@ export const LAYERED_SETTINGS = [
 
 export type LayeredSetting = (typeof LAYERED_SETTINGS)[number]
 
-/** A place to read settings from; VS Code's configuration is one. Keys are without the `parley.` before them. */
+/** Provides settings, such as VS Code's configuration. Keys don't contain the prefix `parley.`. */
 export interface SettingsSource {
-  /** The scopes that have a value, in order of precedence: a later layer overrides an earlier one. */
+  /** Returns the scopes that have a value, in order of precedence: a later layer overrides an earlier one. */
   layers(key: LayeredSetting): readonly SettingLayer[]
-  /** Something under `parley.` may have changed. */
+  /** Fires when a setting under `parley.` may have changed. */
   readonly onDidChange: Event<void>
 }
 
-/** The scope in which a change of a setting has an effect: the workspace if it has a value. */
+/** Returns the scope in which a change of a setting has an effect: the workspace if it has a value, or else the user settings. */
 export function effectiveScope(settings: SettingsSource, key: LayeredSetting): 'user' | 'workspace' {
   return settings.layers(key).some(({ scope }) => scope === 'workspace') ? 'workspace' : 'user'
 }
 
 /**
- * Merges the layers as VS Code merges settings of type object: objects are merged key by key at every depth, everything
- * else is replaced by the later scope. A layer that isn't an object is left to the caller's validation.
+ * Merges the layers as VS Code merges settings of type object: objects are merged key by key at every depth, and any other value is
+ * replaced by the value of the later scope. A layer that isn't an object is ignored here; the caller must report it.
  */
 export function mergeLayers(layers: readonly SettingLayer[]): Record<string, unknown> {
   let merged: Record<string, unknown> = Object.create(null)
@@ -50,7 +50,7 @@ function mergeObjects(
   under: Record<string, unknown>,
   over: Record<string, unknown>,
 ): Record<string, unknown> {
-  // No prototype, so that `__proto__` is a key like any other.
+  // The object has no prototype, so that `__proto__` is a key like any other.
   const merged: Record<string, unknown> = Object.create(null)
   for (const [key, value] of Object.entries(under)) merged[key] = value
   for (const [key, value] of Object.entries(over)) {
@@ -60,7 +60,7 @@ function mergeObjects(
   return merged
 }
 
-/** The last layer that contains the value at `path`, or else its closest parent. */
+/** Returns the last layer that contains a value at `path`, or else at the closest parent. */
 export function layerOf(
   layers: readonly SettingLayer[],
   path: ReadonlyArray<string | number>,
@@ -83,7 +83,7 @@ function has(value: unknown, path: ReadonlyArray<string | number>): boolean {
   return at !== undefined
 }
 
-/** The value at `path`, or `undefined`. */
+/** Returns the value at `path`, or `undefined`. */
 export function valueAt(value: unknown, path: ReadonlyArray<PropertyKey>): unknown {
   let at = value
   for (const key of path) {
@@ -93,13 +93,13 @@ export function valueAt(value: unknown, path: ReadonlyArray<PropertyKey>): unkno
   return at
 }
 
-/** The object with this member, or without it; `undefined` if nothing is left. */
+/** Returns the object with this member set, or without the member if `value` is `undefined`; `undefined` if no member is left. */
 export function withMember(
   object: unknown,
   key: string,
   value: unknown,
 ): Record<string, unknown> | undefined {
-  // in its place, since agents are listed in the order of the settings
+  // The member keeps its position, because agents are listed in the order of the settings.
   const whole = { ...(isRecord(object) ? object : {}), [key]: value }
   const all = Object.entries(whole).filter(([, one]) => one !== undefined)
   return all.length > 0 ? Object.fromEntries(all) : undefined

@@ -6,22 +6,22 @@ import { type SettingLayer, type SettingScope, valueAt } from './setting-layers.
 export interface SettingProblem {
   /** The setting's full id, such as `parley.agents`. */
   setting: string
-  /** The place within the setting's value. Empty: the value itself. */
+  /** The path of the problem within the setting's value; empty for the value itself. */
   path: ReadonlyArray<string | number>
-  /** The path for users: `parley.agents › claude › args[2]`. */
+  /** The path as users see it: `parley.agents › claude › args[2]`. */
   where: string
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
   folder?: string
-  /** The file that it is in, if not the settings. */
+  /** The file that contains the problem, if it isn't in the settings. */
   file?: string
   /** The problem: the expected and the found value, without a period at the end. Never contains a value that may be a secret. */
   message: string
-  /** `true`: the whole entry is ignored. `false`: the entry works nevertheless. */
+  /** Whether the whole entry is ignored. Otherwise, the entry is used nevertheless. */
   fatal: boolean
 }
 
-/** Creates a problem in the scope of `layer`. */
+/** Returns a problem in the scope of `layer`. */
 export function settingProblem(
   setting: string,
   path: ReadonlyArray<string | number>,
@@ -40,10 +40,13 @@ export function settingProblem(
   }
 }
 
-/** Members of all objects and lists of a setting. Reading more would block the editor, and workspace settings can have any number. */
+/**
+ * The maximum number of members in all objects and lists of a setting. Reading more would block the editor, and workspace settings can have
+ * any number.
+ */
 const MAX_MEMBERS = 10_000
 
-/** The layers without those whose value is too large; each of those is a problem. */
+/** Returns the layers whose value isn't too large. Reports a problem for each other layer. */
 export function withoutHuge(
   setting: string,
   layers: readonly SettingLayer[],
@@ -71,20 +74,20 @@ function isHuge(value: unknown): boolean {
   return false
 }
 
-/** `parley.agents › claude › args[2]` */
+/** Returns the path of a value for users, such as `parley.agents › claude › args[2]`. */
 export function settingPath(setting: string, path: ReadonlyArray<string | number>): string {
   let text = setting
   for (const key of path) text += typeof key === 'number' ? `[${key}]` : ` › ${key}`
   return text
 }
 
-/** One sentence with the place, the scope and the problem. */
+/** Returns a sentence with the place, the scope and the problem. */
 export function describeProblem(problem: SettingProblem): string {
   if (problem.file !== undefined) return l10n.t('{0}: {1}.', problem.where, problem.message)
   return l10n.t('{0} ({1}): {2}.', problem.where, describeScope(problem), problem.message)
 }
 
-/** `user settings`, `workspace settings`, `settings of the folder "api"` */
+/** Returns the scope in words: `user settings`, `workspace settings`, `settings of the folder "api"`. */
 export function describeScope(setting: { scope: SettingScope; folder?: string }): string {
   switch (setting.scope) {
     case 'default':
@@ -98,7 +101,7 @@ export function describeScope(setting: { scope: SettingScope; folder?: string })
   }
 }
 
-/** The kind of a value in JSON's terms. Never shows the text of a string, which may be a secret. */
+/** Returns the kind of a value in JSON's terms. Never contains the text of a string, which may be a secret. */
 export function jsonKind(value: unknown): string {
   if (value === undefined) return l10n.t('nothing')
   if (value === null) return 'null'
@@ -125,7 +128,7 @@ function expectedKind(expected: string): string {
   }
 }
 
-/** A zod issue about `root` as `expected …, found …`. */
+/** Returns a zod issue about `root` as `expected …, found …`. */
 export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
   const found = jsonKind(valueAt(root, issue.path))
   switch (issue.code) {
@@ -142,7 +145,7 @@ export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
   }
 }
 
-/** The path of a zod issue in the form of a problem's path. */
+/** Returns the path of a zod issue as a problem's path. */
 export function issuePath(issue: z.core.$ZodIssue): Array<string | number> {
   return issue.path.map(key => (typeof key === 'number' ? key : String(key)))
 }

@@ -2,22 +2,22 @@ import { basename } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import { environmentLookUp } from '../common/processes/spawn-process.ts'
 
-/** The values of the variables in a setting. */
+/** The values for the variables in a setting. */
 export interface VariableContext {
-  /** The workspace folders on this machine's disk, absolute. `${workspaceFolder}` is the first. */
+  /** The absolute paths of the workspace folders on this machine's disk; `${workspaceFolder}` is the first one. */
   folders: ReadonlyArray<{ name: string; path: string }>
   userHome: string
-  /** The variables for `${env:X}`. */
+  /** The environment variables for `${env:NAME}`. */
   env: Readonly<Record<string, string | undefined>>
   platform: NodeJS.Platform
 }
 
 interface VariableProblem {
-  /** The variable as it is written, `${…}` included. */
+  /** The variable as it's written, including `${` and `}`. */
   variable: string
   /** The problem, without a period at the end. */
   message: string
-  /** `false`: the variable is replaced anyway, with empty text. */
+  /** Whether the text can't be used. Otherwise, the variable is replaced with empty text. */
   fatal: boolean
 }
 
@@ -26,20 +26,22 @@ export interface Substitution {
   problems: VariableProblem[]
 }
 
-/** With a limit for the name, so that the search is also fast in a text with many opening and no closing braces. */
+/**
+ * Matches a variable. The length of the name is limited, so that the search is fast even in a text with many opening and no closing braces.
+ */
 const variable = /\$\{([^}]{0,500})\}/g
 
-/** The variables in a text, without `${` and `}`, in order. */
+/** Returns the variables in a text, without `${` and `}`, in order. */
 export function variablesIn(text: string): string[] {
   return [...text.matchAll(variable)].map(match => match[1] ?? '')
 }
 
 /**
  * Replaces the variables in a text, once and from left to right. Values aren't expanded recursively, so a folder named `${env:SECRET}`
- * stays as it is. An unknown variable stays and is a problem. As in VS Code, an unset environment variable is empty text, which is also
- * reported. Known: `${workspaceFolder}`, `${workspaceFolder:name}`, `${workspaceFolderBasename}`, `${userHome}`, `${env:NAME}`,
- * `${pathSeparator}` and its short form `${/}`.
- * @param more resolves further variables first (without `${` and `}`); returns `undefined` for others
+ * isn't changed. An unknown variable isn't replaced and is a problem. As in VS Code, an unset environment variable is replaced with empty
+ * text, which is also reported as a problem. Known variables: `${workspaceFolder}`, `${workspaceFolder:name}`,
+ * `${workspaceFolderBasename}`, `${userHome}`, `${env:NAME}`, `${pathSeparator}` and its short form `${/}`.
+ * @param more called first with each variable, without `${` and `}`; returns its value, or `undefined` for other variables
  */
 export function substitute(
   text: string,
@@ -113,7 +115,7 @@ function environmentValue(
 }
 
 function unknownVariable(name: string, context: VariableContext): string {
-  // `${NAME}` is how a shell and some other clients write an environment variable.
+  // In shells and some other clients, an environment variable is written as `${NAME}`.
   const asInShell = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && isEnvironmentLike(name, context)
   return asInShell
     ? l10n.t('unknown variable; did you mean {0}?', `\${env:${name}}`)

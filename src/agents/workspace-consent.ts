@@ -6,7 +6,7 @@ const MAX_ACCEPTED = 500
 
 /**
  * The user's consent to settings of this workspace that run something. Without consent, anyone who can change the workspace's files could
- * run programs with the next pull. Each consent is for the exact content: the user is asked about any change.
+ * run programs after the user's next `git pull`. Each consent is for the exact content, so the user is asked again after any change.
  */
 export class WorkspaceConsent {
   readonly #store: KeyValueStore
@@ -16,12 +16,12 @@ export class WorkspaceConsent {
     this.#store = store
   }
 
-  /** `content`: everything that determines the started program, as plain data. */
+  /** Whether the user has accepted the content: everything that determines the started program, as plain data. */
   accepts(content: unknown): boolean {
     return this.#accepted().includes(digest(content))
   }
 
-  /** Asks, unless all was accepted before. Whoever asks about the same at the same time gets the same answer. */
+  /** Asks the user, unless everything has been accepted. Concurrent calls with the same contents get the same answer. */
   async request(contents: readonly unknown[], ask: () => Promise<boolean>): Promise<boolean> {
     const wanted = contents.map(digest)
     const accepted = this.#accepted()
@@ -51,7 +51,7 @@ export class WorkspaceConsent {
   }
 }
 
-/** A hash that is the same for equal content, regardless of the order of properties. */
+/** Returns a hash that is the same for equal contents, regardless of the order of properties. */
 function digest(content: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(ordered(content)))

@@ -30,7 +30,7 @@ import { mcpSignInCommands } from './mcp/mcp-sign-in.ts'
 import type { Platform } from './platform.ts'
 import { worktreeCommands } from './worktrees/worktree-commands.ts'
 
-/** The commands that don't need VS Code itself. */
+/** Returns the commands that don't need VS Code's API. */
 export function appCommands(platform: Platform, services: AppServices) {
   const { workbench, logs, ruleSettings } = platform
   const { agents, follow, runners, manager, manageAgents, nameOf, records, rules, surfaces } = services
@@ -77,7 +77,7 @@ export function appCommands(platform: Platform, services: AppServices) {
         const running = runner(agentId)
         return running.renew(() => running.ensure())
       },
-      // the stored values stay if another source provides an agent with the same id
+      // if another source still provides an agent with this id, its stored values stay
       forget: async agentId => {
         if (!agents.get(agentId)) await services.signInValues.forget(agentId)
       },

@@ -9,7 +9,7 @@ import { createWindowViews } from './window-views.ts'
 
 export type AppServices = ReturnType<typeof createAppServices>
 
-/** Creates everything that doesn't need VS Code itself, scope by scope. Each is disposed as one, the last one first. */
+/** Creates all services that don't need VS Code's API, scope by scope. Each scope is disposed as a whole, the last one first. */
 export function createAppServices(platform: Platform, own: DisposableStore) {
   const { fileInExtension, log, secrets, storage } = platform
   const shared = { fileInExtension, log, secrets, globalFolder: storage.globalFolder }
@@ -17,7 +17,7 @@ export function createAppServices(platform: Platform, own: DisposableStore) {
   return createWindowServices(platform, process, own)
 }
 
-/** Creates a window, its sessions and its views. Windows of the same process share its scope, and nothing else. */
+/** Creates the services of a window, its sessions and its views. Windows of the same process share only `process`. */
 export function createWindowServices(platform: Platform, process: ProcessScope, own: DisposableStore) {
   const surfaces = new ConversationSurfaces()
   const scope = () => own.add(new DisposableStore())

@@ -7,8 +7,8 @@ import { isSignInAsked } from '../sessions/failures.ts'
 import type { Dialogs } from './workbench.ts'
 
 /**
- * Waits for a request to an agent outside of its conversation. Some agents never answer: after a while, a notification
- * says so and lets the user stop waiting; see `withSlowNotice`. `what`: the name of the action.
+ * Waits for a request to an agent outside of its conversation. Some agents never answer: after a while, a notification lets the user stop
+ * waiting; see `withSlowNotice`. `what` is the name of the action.
  */
 export function waitForAgent<T>(
   dialogs: Dialogs,
@@ -81,7 +81,7 @@ export async function showFailure(dialogs: Dialogs, done: Promise<unknown>): Pro
   }
 }
 
-/** Asks before a sign-in is deleted. `name`: of the server or agent. */
+/** Asks before a sign-in is deleted. `name` is the name of the server or agent. */
 export async function confirmSignOut(dialogs: Pick<Dialogs, 'confirm'>, name: string): Promise<boolean> {
   const signOut = l10n.t('Sign Out')
   const detail = l10n.t('What is stored for signing in is deleted.')

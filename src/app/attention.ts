@@ -22,7 +22,7 @@ import type { PickItem, Workbench } from './workbench.ts'
 
 interface RequestItem extends PickItem {
   open: OpenSession
-  /** absent if the agent reports only that it's waiting */
+  /** absent if the agent reports that it's waiting, but has no pending request */
   requestId?: string
 }
 
@@ -80,16 +80,16 @@ export class Attention extends Owner {
     )
   }
 
-  /** Goes to the pending request; if there are several in any sessions, the user picks one. */
+  /** Reveals the pending request. If there are several, the user picks one. */
   async show(): Promise<void> {
     const items = this.#activities.waiting().flatMap((open): RequestItem[] => {
       const description = sessionTitle(open.session.state) ?? open.agentName
       const questions = requestSummaries(open.session)
-      // an agent may report that it waits without a request
+      // an agent may report that it's waiting without a request
       if (questions.length === 0) {
         return [{ label: description, description: open.agentName, open }]
       }
-      // no icons in an agent's text
+      // the agent's text must not show icons
       return questions.map(({ text, requestId }) => ({
         label: withoutIcons(text),
         description,
@@ -116,7 +116,10 @@ function textOf({ agentName }: OpenSession, question: RequestSummary | undefined
   return question.count > 1 ? l10n.t('{0} (1 of {1})', text, question.count) : text
 }
 
-/** The request itself first, then at most two short answers, with Parley's wording; everything else is answered in the conversation. */
+/**
+ * Returns the choices of a notification: first to show the request, then at most two short answers in Parley's wording. Other answers are
+ * given in the conversation.
+ */
 function choicesOf(question: RequestSummary | undefined): Choice[] {
   const answers = (['allow_once', 'reject_once'] as const).flatMap((kind): Choice[] => {
     const option = question?.options.find(one => one.kind === kind)

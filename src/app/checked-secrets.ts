@@ -7,15 +7,15 @@ import type { Logger } from '../common/logger.ts'
 import type { SecretStore } from '../mcp/secret-store.ts'
 import type { Dialogs } from './workbench.ts'
 
-/** The keys of stored values, each with an id of the window. */
+/** The memory's key for the keys of stored secrets, each with an id of the window that stored it. */
 const STORED = 'parley.storedSecrets'
-/** A value that was stored in another window is gone. */
+/** The memory's key for the fact that a secret that another window stored was lost. */
 const LOST = 'parley.secretsLost'
 
 /**
- * The editor's secret storage, with a warning when the editor can't store an entered value. Without a keyring, VS Code may refuse a value,
- * or keep it only until the window reloads, which is detected afterward. A value that couldn't be stored is kept in memory, so that it
- * works in this window.
+ * The editor's secret storage, with a warning if the editor can't store an entered value. Without a keyring, VS Code may refuse a value, or
+ * keep it only until the window reloads; the next window detects this. A value that couldn't be stored is kept in memory, so that it works
+ * in this window.
  */
 export class CheckedSecrets implements SecretStore {
   readonly #secrets: SecretStore
@@ -27,7 +27,7 @@ export class CheckedSecrets implements SecretStore {
   readonly #unstored = new Map<string, string>()
   #isWarning = false
 
-  /** `memory`: outlives the window, and is shared by all workspaces like the secrets. */
+  /** `memory` outlives the window and is shared by all workspaces, like the secrets. */
   constructor(secrets: SecretStore, memory: KeyValueStore, dialogs: Pick<Dialogs, 'warn'>, log: Logger) {
     this.#secrets = secrets
     this.#memory = memory
@@ -71,7 +71,7 @@ export class CheckedSecrets implements SecretStore {
     await this.#secrets.delete(key)
   }
 
-  /** Returns whether the value can be read back. */
+  /** Stores a value. Resolves to whether the value can be read back. */
   async #keep(key: string, value: string): Promise<boolean> {
     try {
       await this.#secrets.store(key, value)
@@ -99,7 +99,7 @@ export class CheckedSecrets implements SecretStore {
     if ((this.#memory.get<boolean>(LOST) ?? false) !== isLost) this.#memory.set(LOST, isLost)
   }
 
-  /** Shows one warning at a time, since several values may be entered one after the other. */
+  /** Shows a warning unless one is already shown, since several values may be entered one after the other. */
   #warn(text: string): void {
     if (this.#isWarning) return
     this.#isWarning = true

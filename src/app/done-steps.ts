@@ -15,12 +15,12 @@ export type FirstStep = keyof typeof STEPS
 
 export const FIRST_STEPS = Object.entries(STEPS).map(([step, key]) => ({ step: step as FirstStep, key }))
 
-/** In the values of all workspaces: the steps that the user has done. */
+/** The key, in the values of all workspaces, for the steps that the user has done. */
 const DONE = 'parley.firstSteps'
 
 type SetContext = (key: string, value: unknown) => unknown
 
-/** Also completes the steps that the user did in other windows or before a reload. */
+/** Sets the context keys of all steps that the user has done, including in other windows or before a reload. */
 export function restoreDoneSteps(store: Pick<KeyValueStore, 'get'>, setContext: SetContext): void {
   const done = doneSteps(store)
   for (const { step, key } of FIRST_STEPS) if (done.includes(step)) setContext(key, true)

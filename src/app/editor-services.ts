@@ -18,24 +18,28 @@ import type { Platform } from './platform.ts'
 type AppCommand = keyof ReturnType<typeof appCommands> | keyof ReturnType<typeof titleBarCommands>
 
 /**
- * What the editor's own views of Parley show, and what their commands do: the other direction of `Workbench`. Arguments and results are
- * plain data, of which the other side may get a copy, later, besides event listeners, disposables, `AbortSignal`s and views with the messages of their pages.
+ * The models and commands behind the editor's own views of Parley: the counterpart of {@link Workbench}. Arguments and results are plain
+ * data, which the other side may receive later as a copy. The exceptions are event listeners, disposables, `AbortSignal`s, and views with
+ * the messages of their pages.
  */
 export interface EditorServices {
   readonly changes: Omit<EditorChanges, 'scope' | 'positions' | 'dispose'>
   readonly decisions: Omit<EditorDecisions, 'dispose'>
-  /** The commands that don't need the editor itself, for the conversation where they were invoked. They check their arguments. */
+  /** The commands that don't need VS Code's API, for the conversation in which the user invoked them. They check their arguments. */
   readonly commands: Readonly<Record<AppCommand, (...args: unknown[]) => Promise<unknown>>>
-  /** A command of the editor begins, for the conversation where it was invoked, and ends when this is disposed. */
+  /**
+   * Must be called when a command of the editor begins, for the conversation in which the user invoked it. Disposing the result ends the
+   * command.
+   */
   beginCommand(): Disposable
   readonly plans: PlanSource
   readonly pages: Pages
   readonly chatTools: Pick<ChatTools, 'open'>
   readonly prompt: ActivePrompt
   readonly commitMessages: Pick<CommitMessages, 'generate'>
-  /** Tells which lines agents read and edit from now on. */
+  /** Reports which lines agents read and edit from now on. */
   followAgentLines(listener: (lines: AgentLines) => void): Disposable
-  /** Resolves after disposal, once all processes have exited or the process guard is about to end the rest. */
+  /** Resolves after disposal, when all processes have exited or when the process guard is about to end the remaining ones. */
   processesEnded(): Promise<void>
 }
 

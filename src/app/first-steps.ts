@@ -11,12 +11,12 @@ interface FirstStepsOptions {
   agents: Pick<AgentDirectory, 'list' | 'get' | 'onDidChange'>
   accounts: Pick<Accounts, 'get' | 'onDidChange'>
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
-  /** The user kept or reverted changes of an agent. */
+  /** Fires when the user kept or reverted changes of an agent. */
   onDidDecide: Event<unknown>
   onDidShowHistory: Event<void>
 }
 
-/** Completes the steps of the walkthrough by what really happens. */
+/** Completes the steps of the walkthrough when the user has actually done them. */
 export class FirstSteps extends Owner {
   readonly #options: FirstStepsOptions
   readonly #done: (step: FirstStep) => void
@@ -53,11 +53,11 @@ export class FirstSteps extends Owner {
     for (const entry of entries)
       if (entry.kind === 'permission' && entry.outcome?.type === 'selected' && !entry.rule)
         this.#done('permission')
-    // not a replay, and not a turn that failed or was stopped
+    // a replay doesn't count, and neither does a turn that failed or was stopped
     if (activity !== 'idle' || session.phase !== 'ready' || entries.at(-1)?.kind === 'turn_end') return
     if (!entries.some(entry => entry.kind === 'message' && entry.role === 'agent')) return
     this.#done('prompt')
-    // an agent that answers needs no sign-in, or the user signed in elsewhere
+    // an agent that answers needs no sign-in, or the user signed in outside of Parley
     if (this.#options.agents.get(agentId)?.source !== 'demo') this.#done('signIn')
   }
 }

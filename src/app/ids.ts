@@ -1,4 +1,4 @@
-/** Creates ids from a prefix and the names used in code. */
+/** Returns an object that maps each name to an id: the prefix, a dot and the name. */
 function ids<const Prefix extends string, const Name extends string>(
   prefix: Prefix,
   names: readonly Name[],
@@ -9,8 +9,7 @@ function ids<const Prefix extends string, const Name extends string>(
 }
 
 /**
- * The commands of the palette, menus and keys, by their names in code. They and the commands of {@link HistoryMenuId}, {@link
- * CommentMenuId}, {@link ProposalId}, {@link PlanId}, {@link SIDE_BAR_COMMANDS} and {@link TAB_COMMANDS} are defined in
+ * The commands of the palette, menus and keybindings, by their names in code. All commands except {@link HiddenCommandId} are declared in
  * `contributions/commands.ts`.
  */
 export const CommandId = ids('parley', [
@@ -110,7 +109,7 @@ export const CommandId = ids('parley', [
   'commitReviewed',
 ])
 
-/** The buttons of both title bars below. */
+/** The buttons that both kinds of title bars have. */
 const BOTH = [
   'newSession',
   'newSessionWithAgent',
@@ -122,7 +121,7 @@ const BOTH = [
   'exportConversation',
 ] as const
 
-/** The buttons in the title bar of the view, which apply to that view, whichever conversation is active. */
+/** The buttons in the title bar of the view in the side bar. They apply to this view, whichever conversation is active. */
 export const SIDE_BAR_COMMANDS = [
   ...BOTH,
   'openSession',
@@ -134,7 +133,7 @@ export const SIDE_BAR_COMMANDS = [
   'showConversation',
 ] as const satisfies Array<keyof typeof CommandId>
 
-/** The buttons in the title bar of a conversation's editor tab, which act on that tab. */
+/** The buttons in the title bar of a conversation's editor tab. They apply to this tab. */
 export const TAB_COMMANDS = ['moveToSideBar', ...BOTH] as const satisfies Array<keyof typeof CommandId>
 
 type TitleBarCommand =
@@ -158,7 +157,7 @@ export const HistoryMenuId = ids('parley.history', [
   'delete',
 ])
 
-/** The buttons of the user's comments on lines. Their arguments are the comments and threads of VS Code. */
+/** The buttons of the user's comments on lines. Their arguments are VS Code's comments and threads. */
 export const CommentMenuId = ids('parley.comments', [
   'add',
   'edit',
@@ -169,28 +168,31 @@ export const CommentMenuId = ids('parley.comments', [
   'reopen',
 ])
 
-/** Buttons above the diff of a proposed change, also of an agent in a terminal. Webviews can't run them, since they're the user's decision. */
+/**
+ * Buttons above the diff of a proposed change, including changes by an agent in a terminal. Webviews can't run them, because only the user
+ * may decide.
+ */
 export const ProposalId = {
   accept: 'parley.acceptDiff',
   reject: 'parley.rejectDiff',
 } as const
 
-/** Buttons of a plan's document. Their argument is the document's URI; without one, the active editor's plan is meant. */
+/** Buttons of a plan's document. Their argument is the document's URI; without an argument, they apply to the plan in the active editor. */
 export const PlanId = {
   accept: 'parley.acceptPlan',
   acceptCleared: 'parley.acceptPlanCleared',
   sendComments: 'parley.sendPlanComments',
 } as const
 
-/** Commands that aren't contributed, so that the command palette doesn't list them. */
+/** Commands that aren't declared in the manifest, so that the command palette doesn't list them. */
 export const HiddenCommandId = {
-  /** The links of notifications. Their argument is a random id that only the notification knows. */
+  /** Runs when the user clicks a link in a notification. Its argument is a random id that only the notification knows. */
   answerNotification: 'parley.answerNotification',
-  /** Opens a link into Parley; its arguments are the link's path and query. */
+  /** Opens a link into Parley. Its arguments are the link's path and query. */
   openLink: 'parley.openLink',
-  /** Goes to a file in the review; its argument is the path. */
+  /** Goes to a file in the review. Its argument is the path. */
   reviewFile: 'parley.reviewFile',
-  /** VS Code's command for a former History view, which users' keybindings may still use. */
+  /** VS Code's command for a former History view. Users' keybindings may still use it. */
   focusFormerHistory: 'parley.history.focus',
 } as const
 
@@ -238,7 +240,7 @@ export const TAB_VIEW_TYPE = 'parley.conversationTab'
 export const MANAGE_AGENTS_VIEW_TYPE = 'parley.manageAgents'
 export const MCP_SERVERS_VIEW_TYPE = 'parley.mcpServers'
 export const PROTOCOL_VIEW_TYPE = 'parley.protocolTraffic'
-/** Not restored after a reload: its recording is gone then. */
+/** The type of the editor tab that shows a recording. It isn't restored after a reload, because the recording is gone then. */
 export const REPLAY_VIEW_TYPE = 'parley.replay'
 export const COMPARE_VIEW_TYPE = 'parley.compare'
 
@@ -249,12 +251,12 @@ export const ContextKey = {
   hasSession: 'parley.hasSession',
   /** The user has sent a prompt in the active session. */
   hasPrompts: 'parley.hasPrompts',
-  /** Files were restored in the active session, and the user hasn't undone that. */
+  /** Files were restored in the active session, and the user hasn't undone the restore. */
   canUndoRestore: 'parley.canUndoRestore',
-  /** What the session's agent supports. */
+  /** The agent of the active session supports changing the mode or model. */
   canChangeMode: 'parley.canChangeMode',
   canChangeModel: 'parley.canChangeModel',
-  /** What the session's agent is known not to support. */
+  /** The agent of the active session is known not to support these commands. */
   cannotSignOut: 'parley.cannotSignOut',
   cannotConfigureProviders: 'parley.cannotConfigureProviders',
   /** The editor follows the agent. */
@@ -267,16 +269,16 @@ export const ContextKey = {
   changedFiles: 'parley.changedFiles',
   /** The active editor is a review of agents' changes in several files. */
   reviewShown: 'parley.reviewShown',
-  /** This VS Code shows that editor without its own buttons for the previous and the next change. */
+  /** This version of VS Code shows the review without buttons of its own for the previous and the next change. */
   reviewLacksArrows: 'parley.reviewLacksArrows',
-  /** Single keys decide about changes in the active editor, a review or the diff of a file: the user doesn't edit its text. */
+  /** Single keys decide about changes in the active editor, which is a review or the diff of a file in which the user doesn't edit text. */
   reviewKeys: 'parley.reviewKeys',
   /** A review has files (`reviewOpen`), and all of their changes are decided (`reviewDone`). */
   reviewOpen: 'parley.reviewOpen',
   reviewDone: 'parley.reviewDone',
-  /** The user decided about changes in this window, and hasn't undone it. */
+  /** The user decided about changes in this window, and the decision can be undone. */
   canUndoDecision: 'parley.canUndoDecision',
-  /** What would be undone is about changes, and the user has edited no text since. */
+  /** The decision to undo next is about changes, and the user hasn't edited text since. */
   decidedLast: 'parley.decidedLast',
   /** The URIs of plans that can be accepted, accepted with a cleared context, and rejected with comments. */
   plansToAccept: 'parley.plansToAccept',
@@ -288,15 +290,15 @@ export const ContextKey = {
   historyFocus: 'parley.historyFocus',
   /** The side bar shows History instead of the conversation. */
   historyShown: 'parley.historyShown',
-  /** Parley is active. VS Code opens a walkthrough that is listed sooner, at the moment of the installation. */
+  /** Parley is active. Without this condition, VS Code would open the walkthrough at the moment of the installation. */
   isActive: 'parley.isActive',
-  /** Actions that the user has done at least once, which complete steps of the walkthrough. */
+  /** The user has done this action at least once, which completes a step of the walkthrough. */
   hasAgent: 'parley.hasAgent',
   hasSignedIn: 'parley.hasSignedIn',
   hasAnswer: 'parley.hasAnswer',
   hasAnsweredPermission: 'parley.hasAnsweredPermission',
   hasReviewed: 'parley.hasReviewed',
   hasSeenHistory: 'parley.hasSeenHistory',
-  /** The window responds to its extension host. */
+  /** The window still responds to its extension host. */
   windowIsOpen: 'parley.windowIsOpen',
 } as const

@@ -7,7 +7,7 @@ import type { ConversationSurfaces } from './conversation/conversation-surface.t
 import { type CommandHandlers, CommandId, HiddenCommandId } from './ids.ts'
 import type { Workbench } from './workbench.ts'
 
-/** Maximum length of the ids in a link, and of its prompt. Characters. */
+/** The maximum lengths of the ids in a link, and of its prompt, in characters. */
 const MAX_ID = 4096
 const MAX_PROMPT = 20_000
 
@@ -18,14 +18,15 @@ export type Link =
   | ({ type: 'session' } & SessionId)
   | { type: 'new'; agentId: string | undefined; prompt: string }
 
-/** The path of a link to a session, encoded. */
+/** Returns the encoded path of a link to a session. */
 export function sessionPath({ agentId, sessionId }: SessionId): string {
   return SESSION + encodeURIComponent(sessionKey(agentId, sessionId))
 }
 
 /**
- * Reads the path and query of a link that anyone may have written, both decoded once, as VS Code passes them. The prompt is the last part,
- * so that it may contain `&`. Throws an {@link UnavailableError} with the reason for the user.
+ * Reads the path and query of a link, which anyone may have written. VS Code passes both decoded once. The prompt is the last part, so that
+ * it may contain `&`.
+ * @throws UnavailableError with the reason for the user
  */
 export function readLink(path: unknown, query: unknown): Link {
   if (typeof path !== 'string' || typeof query !== 'string') throw invalid()
@@ -46,7 +47,7 @@ export function readLink(path: unknown, query: unknown): Link {
     throw new UnavailableError(
       l10n.t('The prompt in the link is too long. The limit is {0} characters.', MAX_PROMPT),
     )
-  // text that the user can't see isn't what the user would send
+  // the user must see all of the text that they would send
   if (visibleProse(words) !== words)
     throw new UnavailableError(l10n.t('The prompt in the link contains invisible characters.'))
   return { type: 'new', agentId: agent || undefined, prompt: words }
@@ -60,7 +61,7 @@ export interface LinkOptions {
   historyView: { open(agentId: string, sessionId: string): Promise<void> }
 }
 
-/** Opens links into Parley, and copies them. A link fills the input at most: only the user sends a prompt. */
+/** Returns the commands that open links into Parley. A link at most fills the input: only the user sends a prompt. */
 export function linkCommands({ workbench, surfaces, agents, history, historyView }: LinkOptions) {
   return {
     [HiddenCommandId.openLink]: async (path?: unknown, query?: unknown) => {

@@ -9,21 +9,21 @@ import type { Workbench } from './workbench.ts'
 type PageConnection = WebviewConnection<PageHostMessages>
 
 export interface FocusOptions {
-  /** the page that the webview shows */
+  /** returns the page that the webview shows */
   page: () => ViewPage | undefined
   onFocus?: (focus: FocusReport) => void
 }
 
 /**
- * Tracks which page has the focus, since VS Code doesn't tell, and returns it after a modal dialog. Updates the context keys for the
- * keybindings of pages.
+ * Tracks which page has the keyboard focus, which VS Code doesn't report, and gives the focus back after a modal dialog. Updates the
+ * context keys for the keybindings of pages.
  */
 export class PageFocus extends Owner {
   readonly #setContext: Workbench['setContext']
-  /** The webviews that last reported the focus, and the page that each of them shows. Reports can arrive out of order. */
+  /** the webviews that last reported the focus, with the page that each of them shows. Reports can arrive out of order. */
   readonly #focused = new Map<PageConnection, FocusOptions['page']>()
   readonly #reported = new Map<string, boolean>()
-  /** The webviews that had the focus before the dialog. */
+  /** the webviews that had the focus before the dialog */
   #before = new Set<PageConnection>()
   #returning: ReturnType<typeof setImmediate> | undefined
 
@@ -36,7 +36,7 @@ export class PageFocus extends Owner {
   #asked(isOpen: boolean): void {
     clearImmediate(this.#returning)
     if (isOpen) for (const connection of this.#focused.keys()) this.#before.add(connection)
-    // what the answer leads to comes after, and may be another question
+    // waits, because the answer may lead to another question
     else
       this.#returning = setImmediate(() => {
         for (const connection of this.#before) connection.send('page/returnFocus')
@@ -44,7 +44,7 @@ export class PageFocus extends Owner {
       })
   }
 
-  /** Handles a webview's focus reports until the result is disposed. */
+  /** Handles the focus reports of a webview. Disposing the result stops this. */
   listen(connection: PageConnection, { page, onFocus = () => {} }: FocusOptions): Disposable {
     connection.handle(pageMessages, {
       'page/focused': change => {
@@ -62,17 +62,17 @@ export class PageFocus extends Owner {
     })
   }
 
-  /** Whether the keyboard's focus is in any conversation. */
+  /** Whether the keyboard focus is in any conversation. */
   get isInConversation(): boolean {
     return this.#isIn('conversation')
   }
 
-  /** Whether a webview last reported that it has the focus. */
+  /** Whether a webview last reported that its page has the focus. */
   has(connection: PageConnection): boolean {
     return this.#focused.has(connection)
   }
 
-  /** Call this when a webview shows another page. */
+  /** Updates the context keys. Must be called when a webview shows another page. */
   update(): void {
     for (const [key, page] of [
       [ContextKey.conversationFocus, 'conversation'],

@@ -10,20 +10,19 @@ import { isRecord } from '../common/is-record.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 
 export interface PreviewStoreOptions {
-  /** Replaces secrets; a preview that contains one isn't stored. */
+  /** Replaces secrets in a text. A preview that contains a secret isn't stored. */
   redact: (text: string) => string
-  /** Whether the conversation is saved; a page may still show one that was deleted. */
+  /** Whether the conversation is saved. A page may still show a conversation that was deleted. */
   isSaved: (key: string) => boolean
 }
 
 /**
- * The previews of the conversations that this machine's windows showed last, by session. One that isn't up to date is
- * removed, never shown.
+ * The previews of the conversations that this machine's windows showed last, by session. An outdated preview is removed and never shown.
  */
 export class PreviewStore {
   readonly #store: KeyValueStore
   readonly #options: PreviewStoreOptions
-  /** by session: removed since the conversation changed */
+  /** sessions whose preview was removed because the conversation changed */
   readonly #outdated = new Set<string>()
 
   constructor(store: KeyValueStore, options: PreviewStoreOptions) {
@@ -34,19 +33,22 @@ export class PreviewStore {
   save(key: string, preview: Preview): void {
     if (!this.#options.isSaved(key)) return
     const texts = preview.rows.filter(part => typeof part === 'string')
-    // a secret may continue in the next element
+    // texts are joined, because a secret may continue in the next element
     const text = [preview.title, ...texts].join('')
     if (this.#options.redact(text) !== text) return
     this.#outdated.delete(key)
     this.#store.set(key, preview)
   }
 
-  /** A page now displays the conversation; another window may have stored a preview since this window removed it. */
+  /**
+   * Notes that a page displays the conversation, so that its next change removes the preview again. Another window may have stored one
+   * since this window removed it.
+   */
   displayed(key: string): void {
     this.#outdated.delete(key)
   }
 
-  /** The conversation has changed; called for each chunk of a stream. */
+  /** Removes the preview because the conversation has changed. Called for each chunk of a stream. */
   outdated(key: string): void {
     if (this.#outdated.has(key)) return
     this.#outdated.add(key)
@@ -59,8 +61,8 @@ export class PreviewStore {
 }
 
 /**
- * The HTML of a preview, which looks like the page before its script runs. It's inert and hidden from assistive technology. {@link
- * PLACE_PREVIEW} does what HTML can't express without inline styles.
+ * Returns the HTML of a preview, which looks like the page before its script runs. The HTML is inert and hidden from assistive technology.
+ * {@link PLACE_PREVIEW} sets what would need inline styles.
  * @param below the text that will be below the conversation at first; the preview only leaves space for it
  */
 export function previewHtml({ rows, title, themeId, colors, ...sizes }: Preview, below: string): string {
@@ -101,7 +103,10 @@ function htmlOf(parts: readonly PreviewPart[]): string {
   return html
 }
 
-/** Some start tags close an open element of the same name with its content: `li`, except in a nested list, and `button`. */
+/**
+ * Returns a tag that the HTML parser nests correctly. A start tag `li` closes an open `li`, except in a nested list, and `button` closes an
+ * open `button`.
+ */
 function tagOf({ tag }: PreviewElement, open: readonly string[]): string {
   const fits =
     tag === 'li'
@@ -115,7 +120,10 @@ const endOf = (tag: string | undefined): string =>
 
 type Unchecked<T> = Partial<Record<keyof T, unknown>>
 
-/** A stored preview, if it's valid: another version of Parley may have written it. Checked without zod, which would delay the start. */
+/**
+ * Returns a stored preview if it's valid, since another version of Parley may have written it. Checks without zod, which would delay the
+ * start.
+ */
 export function asPreview(value: unknown): Preview | undefined {
   if (!isRecord(value)) return undefined
   const { title, themeId, colors, besideTitle, dock, composer, rows }: Unchecked<Preview> = value

@@ -12,7 +12,7 @@ import type { ShownTab, SideBarView } from './webviews.ts'
 
 export type Pages = ReturnType<typeof createPages>
 
-/** Connects the views that the window shows or restores with their models. */
+/** Returns the functions that connect each view that the window shows or restores with its model. */
 export function createPages({
   sideBar,
   tabs,
@@ -27,7 +27,7 @@ export function createPages({
 >) {
   return {
     showSideBar: (view: SideBarView, page: PageChannel) => sideBar.show(view, page),
-    /** `state`: what the page stored before a reload, unchecked. */
+    /** `state` is the unchecked state that the page stored before a reload. */
     restoreTab(viewType: string, shown: ShownTab, state: unknown): void {
       if (viewType === TAB_VIEW_TYPE) tabs.restore(shown, state)
       else if (viewType === HISTORY_TAB_TYPE) historyTab.restore(shown)

@@ -15,8 +15,8 @@ import type { WindowStorage } from './storage/stores.ts'
 import type { Workbench } from './workbench.ts'
 
 /**
- * What the services need when they are created: the window, its storage and its logs. `workbench/` implements this with VS Code; the page
- * tests and the playground in plain Node.
+ * What the services need when they are created: the window, its storage and its logs. `workbench/` implements this with VS Code's API; the
+ * page tests and the playground implement it in plain Node.
  */
 export interface Platform {
   workbench: Workbench
@@ -25,38 +25,38 @@ export interface Platform {
   version: string
   /** The editor's name and version, and where it runs. */
   editor: string
-  /** The page of Parley's issues, if there is one. */
+  /** The URL of Parley's issues, if there is one. */
   issues: string | undefined
-  /** The path of a file in the extension's folder. */
+  /** Returns the path of a file in the extension's folder. */
   fileInExtension(...names: string[]): string
-  /** Receives only text without secrets. */
+  /** Parley's log. Accepts only text without secrets. */
   log: Logger
   logs: AgentLogs
-  /** The values that logs and stores redact. */
+  /** The secrets that logs and stores redact. */
   secrets: SecretRegistry
   secretStore: SecretStore
   ruleSettings: RuleSettings
   selectedPython: PythonSelection
-  /** The address under which the user's browser reaches an address of this machine. */
+  /** Resolves to the address at which the user's browser reaches an address of this machine. */
   externalUrl(url: string): Promise<string>
-  /** Identifies the workspace across windows; empty for none. */
+  /** Identifies the workspace across windows; empty without a workspace. */
   workspaceIdentity: string
   /** The folders of the editor's own settings. */
   settingsFolders: string[]
-  /** Where the editor's files with MCP servers are, besides the workspace folders. */
+  /** The locations of the editor's files with MCP servers, besides the workspace folders. */
   mcpLocations: Omit<McpFileLocations, 'folders'>
   documents: EditorDocuments
   encodings: Encodings
-  /** Reports the paths of files that are created, changed or deleted on disk, as far as the editor knows. */
+  /** Reports the paths of files that are created, changed or deleted on disk, as far as the editor watches them. */
   followFiles(changed: (path: string) => void): Disposable
-  /** The user saved, created, renamed or deleted a file or folder in the editor: its real path. */
+  /** Fires with the real path of a file or folder that the user saved, created, renamed or deleted in the editor. */
   onDidSaveFile: Event<string>
-  /** Moves a file to the trash; rejects if there is none. */
+  /** Moves a file to the trash. Rejects if the machine has no trash. */
   trash(file: string): Promise<void>
   nativeElicitation: NativeElicitation
   /**
-   * Signs in with the method's own command, or with that of the agent and the method's arguments, in a visible terminal. Rejects if the
-   * command fails, and with `CancelledError` if the user cancels.
+   * Signs in with a terminal method in a visible terminal. Runs the method's own command, or else the agent's command with the method's
+   * arguments. Rejects if the command fails, and with `CancelledError` if the user cancels.
    */
   signInTerminal(
     agentName: string,
@@ -68,13 +68,13 @@ export interface Platform {
 
 /** The part of the platform that all windows of a process share. */
 export interface ProcessPlatform extends Pick<Platform, 'fileInExtension' | 'log' | 'secrets'> {
-  /** The folder for files of all workspaces. */
+  /** The folder for files that all workspaces share. */
   globalFolder: string
 }
 
 /** The log of each agent. */
 export interface AgentLogs {
-  /** Receives only text without secrets. */
+  /** Writes a line. Accepts only text without secrets. */
   write(agentId: string, name: string, level: keyof Logger, message: string): void
   show(agentId: string, name: string): void
   /** Shows Parley's own log. */

@@ -9,7 +9,10 @@ import { createStorageServices } from './storage/storage-services.ts'
 
 export type ProcessScope = ReturnType<typeof createProcessScope>
 
-/** Creates what windows share: the stores, the processes, the agents of the machine, and the open sessions. It holds nothing of one window. */
+/**
+ * Creates what the windows of a process share: the stores, the processes, the agents of the machine, and the open sessions. Nothing in it
+ * belongs to a single window.
+ */
 export function createProcessScope(platform: ProcessPlatform, own: DisposableStore) {
   const { log, secrets } = platform
   const script = platform.fileInExtension('dist', 'process-guard.cjs')

@@ -5,7 +5,7 @@ import { Emitter } from '../common/event.ts'
 import type { SettingValue } from '../common/settings.ts'
 import { settingOf, type WindowState, type Workbench } from './workbench.ts'
 
-/** The settings that the process uses for all of its windows at once. */
+/** The settings that have one value for all windows of the process. */
 const SHARED_SETTINGS = [
   'agentRegistry',
   'history.maximumAge',
@@ -16,12 +16,12 @@ type SharedSetting = (typeof SHARED_SETTINGS)[number]
 
 type Window = Pick<WindowState, 'network' | 'settingValues'> & Pick<Workbench, 'dialogs' | 'settings'>
 
-/** The windows of the process, of which the last one that opened answers for all: for the settings that they share, and for the user. */
+/** The windows of the process. The window that opened last provides the shared settings and shows messages to the user. */
 export class ProcessWindows extends Owner {
   readonly #open = new Set<Window>()
-  /** stays when the last window closes, since what is left to do needs the settings */
+  /** the window that opened last; kept when it closes, since remaining work needs its settings */
   #last: Window | undefined
-  /** the next window, while none is open */
+  /** resolves to the next window; used while no window is open */
   #next = deferred<Window>()
   readonly #change = this.register(new Emitter<SharedSetting>())
 
@@ -43,7 +43,7 @@ export class ProcessWindows extends Owner {
   /** The editor's own network settings. */
   readonly network = (): NetworkSettings => this.#last?.network ?? {}
 
-  /** The default before the first window has opened. */
+  /** Returns the value of a shared setting; its default before the first window has opened. */
   readonly setting = <N extends SharedSetting>(name: N): SettingValue<N> =>
     settingOf({ settingValues: this.#last?.settingValues ?? {} }, name)
 
@@ -53,7 +53,7 @@ export class ProcessWindows extends Owner {
     })
   }
 
-  /** Tells the user something, in whichever window: in the next one that opens if none is open. Resolves to the chosen button. */
+  /** Shows a warning in the window that opened last, or in the next window if none is open. Resolves to the chosen button. */
   async warn(text: string, ...buttons: string[]): Promise<string | undefined> {
     const window = [...this.#open].at(-1) ?? (await this.#next.promise)
     return window.dialogs.warn(text, ...buttons)

@@ -1,6 +1,6 @@
 import { visible } from '../common/visible.ts'
 
-/** Quotes a text like a shell user would, so that it never looks like two words or another line. */
+/** Quotes a text as a shell user would, so that it never looks like two words or another line. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./~${}-]+$/.test(text) ? text : visible(JSON.stringify(text))
 }

@@ -4,7 +4,7 @@ import { plainMessage } from '../common/plain-message.ts'
 import type { Dialogs } from './workbench.ts'
 
 /**
- * Runs a command, or loads what runs it. Errors are logged and shown to the user, unless the user canceled; then this
+ * Runs a command, or loads the code that runs it. Errors are logged and shown to the user, but not a cancellation, after which this
  * resolves to `undefined`. An {@link UnavailableError} is shown as information.
  */
 export async function reportErrors(

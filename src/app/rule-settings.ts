@@ -11,15 +11,15 @@ import type { Dialogs } from './workbench.ts'
 
 /** Reads and writes permission rules in the editor's settings. */
 export interface RuleSettings {
-  /** Appends a rule. Rejects with a sentence if it can't. */
+  /** Appends a rule. Rejects with a sentence if the rule can't be saved. */
   add(rule: PermissionRuleSetting, target: 'user' | 'workspace'): Promise<void>
   /** Replaces or removes a rule. Rejects with a sentence if it no longer exists. */
   replace(rule: PermissionRule, next: PermissionRuleSetting | undefined): Promise<void>
-  /** Opens the settings file that contains the rule, at it. */
+  /** Opens the settings file that contains the rule, and reveals the rule. */
   open(rule: Pick<PermissionRule, 'scope' | 'folder' | 'action' | 'text'>): Promise<void>
 }
 
-/** Adds a user's rule to the settings, or to a single session. Rejects with a sentence if that fails. */
+/** Adds a user's rule to the settings, or to a single session. Rejects with a sentence if the rule can't be added. */
 export async function addRule(
   rule: PermissionRuleSetting,
   target: 'user' | 'workspace' | SessionAllowance,
@@ -33,7 +33,7 @@ export async function addRule(
   await settings.add(rule, target)
 }
 
-/** Asks in a notification whether to apply the workspace's allowing rules. */
+/** Creates the consent that asks, in a notification, whether to use the allowing rules of the workspace. */
 export function ruleConsent(dialogs: Dialogs, settings: RuleSettings, store: KeyValueStore): RuleConsent {
   return new RuleConsent(store, (rules, accept) => {
     const use = l10n.t('Allow Workspace Rules')

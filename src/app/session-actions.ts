@@ -22,7 +22,7 @@ import { type OfferSignIn, waitForAgent } from './ask-agent.ts'
 import type { ConversationMatch, ConversationSurfaces } from './conversation/conversation-surface.ts'
 import type { Workbench } from './workbench.ts'
 
-/** How many sessions are reserved without a pause; takes some milliseconds. */
+/** The number of sessions that are reserved without a pause, which takes some milliseconds. */
 const TOGETHER = 100
 
 export interface SessionActionsOptions {
@@ -36,7 +36,7 @@ export interface SessionActionsOptions {
   log: Logger
 }
 
-/** The actions for a session in the history. Reveals conversations that are already shown. */
+/** The actions for sessions of the history. A conversation that is already shown is revealed where it is. */
 export class SessionActions {
   readonly #surfaces: ConversationSurfaces
   readonly #manager: SessionManager
@@ -68,8 +68,8 @@ export class SessionActions {
   }
 
   /**
-   * Shows the sign-in methods in the active conversation; runs `then` once the user is signed in. Rejects if the agent
-   * can't be started.
+   * Shows the sign-in methods in the active conversation, and runs `then` once the user is signed in. Rejects if the agent can't be
+   * started.
    */
   readonly offerSignIn: OfferSignIn = async (agentId, then) => {
     const { active } = this.#surfaces
@@ -77,12 +77,15 @@ export class SessionActions {
     await active.controller.signIn.offer(agentId, then)
   }
 
-  /** A turn that is stopped can't be continued. */
+  /** Asks before a session with running work is closed, since a stopped turn can't be continued. Resolves to whether to close. */
   async #mayClose(open: OpenSession): Promise<boolean> {
     return !isAtWork(open) || this.#mayEnd(l10n.t('Close {0}?', nameOf(open)), l10n.t('Close Session'))
   }
 
-  /** The sessions can be brought back, but not the turns that end with them. */
+  /**
+   * Asks before sessions with running work are deleted: the user can bring back the sessions but not the running turns. Resolves to whether
+   * to delete.
+   */
   async mayDelete(items: readonly SessionId[]): Promise<boolean> {
     const working = items.flatMap(({ agentId, sessionId }) => {
       const open = this.#manager.find(agentId, sessionId)
@@ -100,12 +103,12 @@ export class SessionActions {
     return (await this.#workbench.dialogs.confirm(plainMessage(question), { detail }, end)) === end
   }
 
-  /** An empty title restores the automatic one. */
+  /** Renames a session. An empty title restores the automatic title. */
   async rename(item: HistoryItem, title: string): Promise<void> {
     await this.#ask(item, l10n.t('Rename Session'), () => this.#organizer.rename(item, title))
   }
 
-  /** Shows the session, and in it a match of a search. */
+  /** Shows the session, and reveals a match of a search in it. */
   async showMatch(item: HistoryItem, match: Omit<ConversationMatch, 'key'>): Promise<void> {
     const action = item.open ? 'show' : item.canLoad ? 'load' : 'resume'
     await this.#open(action, item, match)
@@ -147,8 +150,8 @@ export class SessionActions {
   }
 
   /**
-   * Deletes sessions whose deletion can't be undone anymore, with the earlier sessions of their conversations, except for sessions that are
-   * open in another window. Resolves to the number of deleted conversations.
+   * Deletes sessions whose deletion can't be undone anymore, together with the earlier sessions of their conversations. Sessions that are
+   * open in another window stay. Resolves to the number of deleted conversations.
    */
   async deleteAll(items: readonly DeletableSession[]): Promise<number> {
     const marked: MarkedSession[] = []
@@ -179,7 +182,7 @@ export class SessionActions {
     }
   }
 
-  /** As `SessionDeletions.undo`. */
+  /** Brings deleted sessions back, like `SessionDeletions.undo`. */
   undoDeletion(items?: readonly SessionId[]): boolean {
     return this.#deletions.undo(items)
   }
@@ -192,7 +195,7 @@ export class SessionActions {
     })
   }
 
-  /** Closes the session without waiting for its agent, which is asked to delete it later. */
+  /** Closes the session without waiting for its agent. The agent is asked to delete the session later. */
   #close(open: OpenSession): void {
     this.#surfaces.showing(open)?.controller.leave()
     this.#manager.openSessions
@@ -206,14 +209,14 @@ export class SessionActions {
     match?: Omit<ConversationMatch, 'key'>,
   ): Promise<void> {
     const key = sessionKey(item.agentId, item.sessionId)
-    // show an open session without loading it again, which would only replay it
+    // an open session is only revealed: loading it again would replay it
     const open = this.#manager.find(item.agentId, item.sessionId)
     if (open) {
       await this.#surfaces.reveal(open, undefined, this.#surfaces.active)
       if (match) this.#surfaces.showing(open)?.showMatch({ ...match, key })
       return
     }
-    // a conversation whose agent ended is reopened where it's displayed
+    // a conversation whose agent ended is opened again in the view that shows it
     const surface = this.#surfaces.withKey(key) ?? this.#surfaces.active
     // the session was closed while the list still showed it as open
     const how = action === 'show' ? 'restore' : action
@@ -224,7 +227,7 @@ export class SessionActions {
     )
   }
 
-  /** Refreshes the list, also if the action completes late. */
+  /** Asks the agent for an action, and then refreshes the list, even if the action completes late. */
   #ask({ agentName }: Pick<HistoryItem, 'agentName'>, what: string, ask: () => Promise<void>): Promise<void> {
     return waitForAgent(this.#workbench.dialogs, agentName, what, async () => {
       await ask()

@@ -24,7 +24,7 @@ import type { McpServerNote } from '../mcp/server-note.ts'
 import type { EarlierServers, ExistingSession, SessionPlan, SessionPlanner } from '../sessions/ports.ts'
 import { type Dialogs, settingOf, type Workbench } from './workbench.ts'
 
-/** Plans sessions from the open workspace and the settings, and asks the user for the folder if necessary. */
+/** Plans sessions from the open workspace and the settings. Asks the user for the folder if necessary. */
 export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #mcp: McpServers
   readonly #workbench: Workbench
@@ -34,8 +34,8 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
   readonly #rules = new PathRules()
 
   /**
-   * `globalStorage`: the extension's storage directory, for the scratch folder. `systemPromptOf`: the system
-   * prompt for an agent, which the user may be asked about. `editorTools`: the editor's own MCP server.
+   * `globalStorage` is the extension's storage directory, which contains the scratch folder. `systemPromptOf` returns the system prompt for
+   * an agent, and may ask the user about it. `editorTools` is the editor's own MCP server.
    */
   constructor(
     workbench: Workbench,
@@ -79,9 +79,9 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     )
   }
 
-  /** Whoever wrote the file of an imported session must not choose what an agent may access. */
+  /** Asks the user about the folder of an imported session, because whoever wrote its file must not choose what an agent may access. */
   async #confirmFolder(cwd: string): Promise<void> {
-    // a link in this window's folders may lead out of them
+    // compares real paths, because a link in this window's folders may lead out of them
     const folder = await realFolder(cwd)
     const own = await Promise.all(this.#workbench.folders.map(({ path }) => realFolder(path)))
     if (own.some(one => this.#rules.contains(one, folder))) return
@@ -126,7 +126,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     const folders = this.#workbench.roots
     const scratchFolder = await ensureScratchFolder(this.#globalStorage)
     const compare = await this.#compare([cwd, ...additionalDirectories, scratchFolder])
-    // a worktree is for work apart from the workspace, so its sessions don't get the workspace's folders
+    // a worktree is separate from the workspace, so its sessions don't get the workspace's other folders
     const isOpen = folders.some(folder => compare.contains(folder.path, cwd))
     const worktree = isOpen ? undefined : await worktreeRoot(compare.real(cwd)).catch(() => undefined)
     return {
@@ -139,7 +139,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     }
   }
 
-  /** Compares the folders of this window with others. */
+  /** Returns a comparison of this window's folders with other folders. */
   async #compare(others: readonly string[]) {
     return compareFolders([...this.#workbench.roots.map(({ path }) => path), ...others])
   }
@@ -179,7 +179,7 @@ export class WorkspaceSessionPlanner implements SessionPlanner {
     const taken = notes.map(({ name }) => name)
     const { agentId } = session
     const can = { ...capabilities.mcp, hiddenTools: capabilities.hiddenTools, agentId }
-    // their paths would be those of this machine
+    // the paths in the tools' results would be those of this machine
     const { tools, note }: OfferedTools = capabilities.pathMappings
       ? {}
       : await this.#editorTools.offer(rootsOf(roots), can, taken, session.session)
@@ -202,7 +202,7 @@ function planOf(
   return { setup, roots, mcpServers: notes, ...own, ...reported }
 }
 
-/** Lets the user choose the folder of a session; `undefined` if they cancel. */
+/** Lets the user choose the folder of a session. Resolves to `undefined` if the user cancels. */
 async function pickWorkingDirectory(
   dialogs: Dialogs,
   choices: readonly WorkspaceRoot[],

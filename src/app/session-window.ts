@@ -31,8 +31,8 @@ import { settingOf } from './workbench.ts'
 export type SessionWindow = ReturnType<typeof createSessionWindow>
 
 /**
- * Creates what sessions need from a window: its folders, settings and trust, its agents and their rules, the editor's files, and the
- * user's answers. Sessions reach the window only through this.
+ * Creates what sessions need from a window: its folders, settings and trust, its agents and their rules, the editor's files, and the user's
+ * answers. Sessions use the window only through the result.
  */
 export function createSessionWindow(
   platform: Platform,
@@ -51,7 +51,7 @@ export function createSessionWindow(
   )
   const agentServices = createAgentServices({ platform, process, settings, trust, protectedFiles, own })
   const composer = composerServices(storage, conversations.database, windowRow, own)
-  /** resolves when this window has taken over the turns of an earlier one */
+  /** resolves when this window has taken over the running turns of an earlier window */
   const agentsBack = deferred()
   const changes = createChangeServices(platform, protectedFiles, own, agentsBack.promise, process)
   storeGitFoldersIn(gitFolderStore(storage, log))
@@ -76,7 +76,7 @@ export function createSessionWindow(
     ...changes,
     ...{ agentsBack, editorTools, views, windowRow },
     workspace: platform.workspaceIdentity,
-    /** The content of what prompts refer to. */
+    /** Reads the content to which prompts refer. */
     sources: workbench.context.sources,
     onDidSave: platform.onDidSaveFile,
     turns: turnStore(storage, log),
@@ -90,25 +90,25 @@ export function createSessionWindow(
     ),
     trusted: () => workbench.isTrusted,
     onDidChangeTrust: trust.onDidChange,
-    /** How long agents of this window go on without it. */
+    /** Returns how long agents of this window continue to run without the window. */
     keepAgents: () => settingOf(workbench, 'keepAgentsRunning'),
     agentLog: (agentId: string) => agentLogger(platform, agentId, agentServices.nameOf(agentId)),
     connectOptions: (startProcess: Parameters<typeof connectOptions>[3]) =>
       connectOptions(platform, process, agentServices, startProcess),
-    /** The options of a new session. */
+    /** Resolves to the options with which a new session starts. */
     startOptions: async (agentId: string) => ({
       defaults: await agentServices.defaultOptionsOf(agentId),
       lastUsed: settingOf(workbench, 'useLastOptions') ? composer.optionMemory.lastUsed(agentId) : {},
     }),
-    /** The session that the user works on. */
+    /** Returns the agent's session on which the user works. */
     activeSession: (agentId: string) => surfaces.sessionOf(agentId),
     nativeElicitation: platform.nativeElicitation,
     onUnavailable: noticeWithoutHost(workbench),
     onTooMuchUnsaved: noticeOfUnsaved(workbench),
     onUnreachable: () => void noticeOfOtherHost(workbench),
-    /** The agent of the session that the side bar showed last. */
+    /** Returns the agent of the session that the side bar showed last. */
     lastAgentId: () => storage.workspace.get<SessionReference>(LAST_SESSION)?.agentId,
-    /** Whether agents may go on without the window, so that the next one looks for them at once. */
+    /** Stores whether agents may continue without the window. If so, the next window connects to them when it starts. */
     markAgents: (mayRun: boolean) => views.set(HAS_AGENTS, mayRun || undefined),
   }
 }

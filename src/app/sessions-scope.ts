@@ -21,14 +21,14 @@ import type { SessionWindow } from './session-window.ts'
 
 export type SessionsScope = ReturnType<typeof createSessionsScope>
 
-/** Creates the open sessions and their agents. What they need from the editor is in `window`. */
+/** Creates the open sessions and their agents. `window` contains what they need from the editor. */
 export function createSessionsScope(
   { guard, hosts, installed, log, openSessions, records, secrets, transcripts }: ProcessScope,
   window: SessionWindow,
   own: DisposableStore,
 ) {
   const { agents, environments, nameOf, providers, rules, tracker } = window
-  // before sessions open, since they may belong to agents in the host
+  // registered before sessions open, since sessions may belong to agents in the agent host
   own.add(window.onDidChangeTrust(() => void hosted.start()))
   const queues = own.add(
     new PromptQueues({
@@ -69,7 +69,7 @@ export function createSessionsScope(
       start: startInstalled(startAgent, installed, log),
       prepare: applyProviders(providers, window.agentLog),
       client: clients.of,
-      // a project's environment doesn't reach an agent on a server
+      // an agent on a server doesn't get the environment of a project
       starting: (agentId, { cwd, remote }) => (remote ? () => {} : environments.starting(agentId, cwd)),
       nextEarlier: agentId => hosted.nextEarlier(agentId),
       reattach: (agentId, running) => {
@@ -79,7 +79,7 @@ export function createSessionsScope(
       connectOptions: window.connectOptions(agentId => hosted.startProcess(agentId)),
     }),
   )
-  // Disposed before the runners end their agents: what happens then isn't stored, as sessions of the agent host go on.
+  // Disposed before the runners end their agents, so that the end isn't stored. Sessions of the agent host continue.
   own.add(manager)
   const hosted = new HostedAgents({
     ...{ hosts, runners, manager, held, records, transcripts, queues, agents, nameOf, log },

@@ -3,7 +3,7 @@ import { visible } from '../common/visible.ts'
 import type { OtherSession, WindowSessions } from './window-sessions.ts'
 import type { Workbench } from './workbench.ts'
 
-/** Shows a session in the window that has it, and activates that window if VS Code can find it by its folder. */
+/** Shows a session in the window that has it. Activates that window if VS Code can find it by its folder. */
 export async function showInWindow(
   other: OtherSession,
   { windows, workbench }: { windows: Pick<WindowSessions, 'request'>; workbench: Workbench },

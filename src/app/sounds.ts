@@ -14,7 +14,7 @@ interface SoundOptions {
   }
 }
 
-/** Plays a sound when a turn is over or waits for the user, if the user wants that. One page plays it, since VS Code can't. */
+/** Plays a sound when a turn ends or waits for the user, if the user turned sounds on. A page plays the sound, since VS Code can't. */
 export class Sounds extends Owner {
   constructor({ manager, workbench, surfaces }: SoundOptions) {
     super()

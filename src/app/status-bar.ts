@@ -10,7 +10,7 @@ import { CommandId } from './ids.ts'
 import type { WindowWorktrees } from './window-worktrees.ts'
 import type { StatusItem, Workbench } from './workbench.ts'
 
-/** Letters of a worktree's name. */
+/** The maximum length of a worktree's name in the status bar, in characters. */
 const MAX_NAME = 24
 
 /** Shows the agent and its activity in the status bar; a click reveals the conversation. */
@@ -19,7 +19,7 @@ export class StatusBar extends Owner {
   readonly #surfaces: ConversationSurfaces
   readonly #indicators: SessionIndicators
   readonly #worktrees: WindowWorktrees
-  /** as it's shown */
+  /** the shown item as JSON */
   #shown = ''
 
   constructor(
@@ -55,7 +55,7 @@ export class StatusBar extends Owner {
     if (phase === 'empty' && !hasFailed && waiting + working + ended.done + ended.failed === 0)
       return undefined
     const { icon, word, attention } = describe(phase, hasFailed, waiting, working, ended)
-    // the waiting session may not be the displayed one
+    // the waiting session may be another one than the displayed session
     const asking = waiting === 1 ? this.#indicators.with('waiting')[0] : undefined
     const name = asking?.agentName ?? agentName ?? 'Parley'
     const title = current && titleOf(current.session)
@@ -75,19 +75,22 @@ export class StatusBar extends Owner {
   }
 }
 
-/** Goes to what needs the user; if several sessions have something to report, lets the user choose. */
+/**
+ * Returns the command that a click runs: it goes to the session that needs the user, or lets the user choose if several sessions have
+ * something to report.
+ */
 function commandFor(attention: boolean, several: boolean): string {
   if (attention) return CommandId.showQuestion
   return several ? CommandId.openSession : CommandId.showConversation
 }
 
-/** There's little space in the status bar. */
+/** Returns a short name, since there's little space in the status bar. */
 function shortened(name: string): string {
   const letters = Array.from(name)
   return letters.length > MAX_NAME ? `${letters.slice(0, MAX_NAME - 1).join('')}…` : name
 }
 
-/** The activity of all sessions of the window, if there is more than one to report. */
+/** Returns a line with the activity of all sessions of the window; empty if at most one has something to report. */
 function othersLine(waiting: number, working: number, ended: { done: number; failed: number }): string[] {
   const counts: Array<[number, string]> = [
     [waiting, l10n.t('waiting for your answer')],
@@ -110,11 +113,11 @@ function describe(
   if (waiting > 0) return { icon: 'bell-dot', word: needsAnswerText(l10n.t), attention: true }
   if (phase === 'starting') return { icon: 'loading~spin', word: l10n.t('Starting'), attention: false }
   if (phase === 'loading') return { icon: 'loading~spin', word: l10n.t('Loading'), attention: false }
-  // still, since it's visible for many minutes, and each frame of an animation redraws the window
+  // the icon doesn't spin: it's visible for many minutes, and each frame of an animation redraws the window
   if (working > 0) return { icon: 'sync', word: l10n.t('Working'), attention: false }
   if (ended.failed > 0) return { icon: 'error', word: l10n.t('Failed'), attention: false }
   if (ended.done > 0) return { icon: 'pass', word: l10n.t('Done'), attention: false }
-  // the conversation continues, since something else failed
+  // while the phase is `ready`, the conversation continues, and something else has failed
   if (phase === 'ended' || (failed && phase !== 'ready'))
     return { icon: 'error', word: l10n.t('Stopped'), attention: false }
   return { icon: 'comment-discussion', word: l10n.t('Ready'), attention: false }

@@ -16,17 +16,20 @@ import type { Disposable } from '../common/disposable.ts'
 import { messageOf } from '../common/errors.ts'
 import type { Logger } from '../common/logger.ts'
 
-/** A window checks few messages with each schema, so compiling a schema isn't worth the milliseconds that the user would wait. */
+/**
+ * Makes zod check without compiling schemas. A window checks few messages with each schema, so compiling isn't worth the milliseconds that
+ * the user would wait.
+ */
 const UNCOMPILED = { jitless: true }
 
-/** -32602 of JSON-RPC: the params don't match the method's schema. */
+/** JSON-RPC's error code for parameters that don't match the method's schema. */
 const INVALID_PARAMS = -32602
 
 /** The channel of a page, in the window that shows the page. */
 export interface PageChannel {
-  /** Delivers the page's messages, including earlier ones. One listener at a time. */
+  /** Delivers the page's messages, including those that arrived before. There can be one listener at a time. */
   listen(listener: (message: unknown) => void): Disposable
-  /** Resolves to whether the page accepted the message. */
+  /** Sends a message. Resolves to whether the page accepted the message. */
   post(message: unknown): PromiseLike<boolean>
 }
 
@@ -82,7 +85,7 @@ export class WebviewConnection<M extends HostMessages<M> = Record<never, undefin
     )
   }
 
-  /** Starts to deliver messages. Register all handlers before. */
+  /** Starts to deliver messages. All handlers must be registered before. */
   listen(): void {
     this.#connection.listen()
   }
@@ -91,7 +94,7 @@ export class WebviewConnection<M extends HostMessages<M> = Record<never, undefin
     void this.trySend(name, ...params).catch(() => {})
   }
 
-  /** Rejects if the webview didn't accept it. */
+  /** Sends a message. Rejects if the webview doesn't accept the message. */
   async trySend<N extends keyof M & string>(name: N, ...params: HostArguments<M[N]>): Promise<void> {
     try {
       await this.#connection.sendNotification(name, ...params)
@@ -101,7 +104,7 @@ export class WebviewConnection<M extends HostMessages<M> = Record<never, undefin
     }
   }
 
-  /** Registers the handlers of a contract. Once for each contract, before `listen`. */
+  /** Registers the handlers of a contract. Must be called once for each contract, before `listen`. */
   handle<C extends Contract>(contract: C, handlers: Handlers<C>): void {
     for (const [name, message] of Object.entries(contract)) {
       const handle = handlers[name] as (params: unknown) => unknown
@@ -149,7 +152,7 @@ export class WebviewConnection<M extends HostMessages<M> = Record<never, undefin
   }
 }
 
-/** A sentence for the user about a request that was refused. */
+/** Returns a sentence for the user about a request that was refused. */
 function refusal({ issues }: z.ZodError): string {
   return issues.some(({ code }) => code === 'too_big')
     ? l10n.t("Parley can't process this because it's too large.")

@@ -31,7 +31,7 @@ export abstract class WebviewTab<M extends HostMessages<M>> extends Owner {
     this.register({ dispose: () => this.#panel?.close() })
   }
 
-  /** Opens the tab, or shows it. */
+  /** Opens the tab, or reveals it if it's open. */
   open(): void {
     if (this.#panel) {
       this.#panel.reveal()
@@ -42,18 +42,18 @@ export abstract class WebviewTab<M extends HostMessages<M>> extends Owner {
 
   /** Restores the tab after a reload. */
   restore(shown: ShownTab): void {
-    // the user has opened it again already
+    // the user has already opened the tab again
     if (this.#panel) shown.panel.close()
     else this.#show(shown, false)
   }
 
   /**
-   * Registers the handlers of the page's messages. `own` is disposed with the tab. `isAsked`: the user opened the tab;
-   * otherwise a reload restored it.
+   * Registers the handlers of the page's messages. `own` is disposed with the tab. `isAsked` is true if the user opened the tab, and false
+   * if a reload restored it.
    */
   protected abstract connect(connection: WebviewConnection<M>, own: DisposableStore, isAsked: boolean): void
 
-  /** The tab became visible. */
+  /** Called when the tab became visible. */
   protected abstract shown(): void
 
   protected set title(title: string) {

@@ -3,7 +3,7 @@ import type { PageChannel } from './webview-connection.ts'
 
 /** The view in the side bar, as the window shows it. */
 export interface SideBarView {
-  /** When it was shown; afterward, {@link onDidChangeVisibility} tells. */
+  /** Whether the view is visible. {@link onDidChangeVisibility} fires when this changes. */
   readonly visible: boolean
   readonly onDidChangeVisibility: Event<boolean>
   readonly onDidDispose: Event<void>
@@ -22,13 +22,13 @@ export interface TabState {
 
 /** An editor tab with a page, as the window shows it. */
 export interface TabPanel {
-  /** The tab became visible or hidden, or active or inactive. */
+  /** Fires when the tab became visible or hidden, or active or inactive. */
   readonly onDidChangeState: Event<TabState>
   readonly onDidClose: Event<void>
   setTitle(title: string): void
   setIcon(icon: TabIcon): void
   reveal(): void
-  /** Moves it to the editor group beside; creates one if necessary. */
+  /** Moves the tab to the editor group beside. Creates the group if necessary. */
   moveBeside(): void
   close(): void
 }

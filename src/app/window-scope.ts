@@ -25,7 +25,7 @@ import { watchUnusedWorktrees } from './worktrees/watch-unused-worktrees.ts'
 
 export type WindowScope = ReturnType<typeof createWindowScope>
 
-/** Creates what a window knows of the sessions: which it has seen, where the user comments on them, and how it lists them. */
+/** Creates a window's state about the sessions: which ones the user has seen, where the user comments, and how sessions are listed. */
 export function createWindowScope(
   platform: Platform,
   surfaces: ConversationSurfaces,
@@ -91,7 +91,7 @@ export function createWindowScope(
   }
 }
 
-/** The open sessions that the window opened or shows, of whose state it tells the user. */
+/** Returns the open sessions that the window opened or shows. The window informs the user about their state. */
 function sessionsOf(manager: SessionManager, surfaces: ConversationSurfaces): WatchedSessions {
   return {
     list: () =>

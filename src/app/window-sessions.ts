@@ -15,17 +15,17 @@ import type { SessionManager } from '../sessions/session-manager.ts'
 import { titleOf } from '../sessions/session-title.ts'
 import { type WatchedSessions, watchSessions } from '../sessions/watch-sessions.ts'
 
-/** Maximum number of sessions of a window. */
+/** The maximum number of a window's sessions that are published. */
 const MAX_SESSIONS = 200
-/** Maximum number of paths that a window uses. */
+/** The maximum number of used paths that a window publishes. */
 const MAX_USED = 1000
-/** Of the last line of a session. */
+/** The maximum length of the last line of a session, in characters. */
 const MAX_LINE = 200
-/** Entries at the end of a conversation among which the last line is. */
+/** The number of entries at the end of a conversation in which the last line is searched. */
 const MAX_ENTRIES = 20
-/** Other windows see changes after this time. Milliseconds. */
+/** The delay before changes are published for other windows, in milliseconds. */
 const WRITE_MS = 300
-/** An updating agent changes its last line all the time. Milliseconds. */
+/** The delay before a changed last line is published, in milliseconds. An agent that is writing changes the line constantly. */
 const SAID_MS = 2000
 
 const text = (max: number) => z.string().max(max)
@@ -43,17 +43,20 @@ const session = z.object({
   cost: z.object({ amount: z.number().nonnegative(), currency: text(64) }).optional(),
 })
 const windowState = z.object({
-  /** The URI of the window's folder or workspace file; absent if it has none. */
+  /** the URI of the window's folder or workspace file; absent without a workspace */
   workspace: text(32_768).optional(),
   sessions: z.array(z.unknown()).max(MAX_SESSIONS),
-  /** Directories in which turns, background tasks or commands of the window's sessions run, or sessions start; absent for none. */
+  /**
+   * Directories in which the window's sessions run turns, background tasks or commands, or in which sessions start; absent if there are
+   * none.
+   */
   busy: z.array(text(32_768)).max(MAX_SESSIONS).optional(),
-  /** The window's folders, and its files with unsaved changes; absent for none. */
+  /** The window's folders, and its files with unsaved changes; absent if there are none. */
   used: z.array(text(32_768)).max(MAX_USED).optional(),
 })
 const request = z.object({ agentId: text(4096), sessionId: text(4096) })
 
-/** A session that runs, waits, or ended its work and wasn't seen since. */
+/** A session that runs, waits, or ended its work and hasn't been seen since. */
 export type SessionSummary = z.infer<typeof session>
 
 /** A session of another window on this machine. */
@@ -73,7 +76,7 @@ interface WindowSessionsOptions {
   starting: () => string[]
   /** The folders of this window, and its files with unsaved changes. */
   used: () => string[]
-  /** The set of used folders may have changed. Another window must learn of a change before it removes a folder. */
+  /** Fires when the set of used folders may have changed. Other windows must know the change before they remove a folder. */
   onDidChangeUsed: Event<void>
   /** Shows a session of this window when another window requests it. */
   show: (open: OpenSession) => void
@@ -92,7 +95,7 @@ export class WindowSessions extends Owner {
   #timer: NodeJS.Timeout | undefined
   #due = 0
 
-  /** Other windows have changed their sessions. */
+  /** Fires when other windows have changed their sessions. */
   readonly onDidChange = this.#change.event
 
   constructor(options: WindowSessionsOptions) {
@@ -105,7 +108,7 @@ export class WindowSessions extends Owner {
     this.register(options.onDidChangeUsed(() => this.#writeSoon(0)))
     this.#writeSoon(WRITE_MS)
     this.#every(WINDOWS_POLL_MS, () => windows.hasNews() && this.refresh())
-    // a window that crashed says nothing
+    // a window that crashed can't remove what it published, so all windows are checked
     this.#every(WINDOW_HEARTBEAT_MS, () => this.#check())
   }
 
@@ -115,28 +118,28 @@ export class WindowSessions extends Owner {
     this.register(toDisposable(() => clearInterval(timer)))
   }
 
-  /** The sessions of the other windows, without those that this window opened or shows. */
+  /** Returns the sessions of the other windows, without those that this window opened or shows. */
   others(): OtherSession[] {
     const here = new Set(this.#options.sessionsHere.list().map(({ key }) => key))
     return this.#others.filter(({ agentId, sessionId }) => !here.has(sessionKey(agentId, sessionId)))
   }
 
-  /** The directories in which other windows run turns, background tasks or commands, or start sessions. */
+  /** Returns the directories in which other windows run turns, background tasks or commands, or start sessions. */
   busy(): readonly string[] {
     return this.#busy
   }
 
-  /** The folders of the other windows, and their files with unsaved changes. */
+  /** Returns the folders of the other windows, and their files with unsaved changes. */
   used(): readonly string[] {
     return this.#used
   }
 
-  /** A session of another window; `undefined` if this window opened or shows it. */
+  /** Returns a session of another window; `undefined` if this window opened or shows the session. */
   find(agentId: string, sessionId: string): OtherSession | undefined {
     return this.others().find(other => other.agentId === agentId && other.sessionId === sessionId)
   }
 
-  /** Summaries of the sessions that this window opened or shows, in the same form as those of other windows. */
+  /** Resolves to summaries of the sessions that this window opened or shows, in the same form as those of other windows. */
   async own(): Promise<Array<{ open: OpenSession; summary: SessionSummary }>> {
     const { sessionsHere, indicators } = this.#options
     const all = sessionsHere.list().map(async open => {
@@ -146,7 +149,7 @@ export class WindowSessions extends Owner {
     return (await Promise.all(all)).flat().slice(0, MAX_SESSIONS)
   }
 
-  /** Asks the window of a session to show it. */
+  /** Asks the session's window to show the session. */
   request({ window, agentId, sessionId }: OtherSession): void {
     this.#options.windows.request(window.name, JSON.stringify({ agentId, sessionId }))
   }
@@ -213,7 +216,7 @@ export class WindowSessions extends Owner {
     }
     const written = JSON.stringify(state)
     if (written === this.#written) return
-    // a window that has nothing to tell isn't there for the others
+    // a window with nothing to publish stays invisible to the others
     if (sessions.length + busy.length + used.length === 0 && this.#written === '') return
     this.#written = written
     this.#options.windows.publish(written)
@@ -255,12 +258,12 @@ export class WindowSessions extends Owner {
   }
 }
 
-/** The folders of a session. */
+/** Returns the folders of a session. */
 export function sessionRoots({ plan: { setup } }: Pick<OpenSession, 'plan'>): string[] {
   return [setup.cwd, ...setup.additionalDirectories]
 }
 
-/** One line about a session: its pending request, or else the agent's last message or action. */
+/** Returns one line about a session: its pending request, or else the agent's last message or action. */
 export function summaryLine(
   session: OpenSession['session'],
   redact: (text: string) => string,
@@ -271,7 +274,7 @@ export function summaryLine(
 
 type Entries = OpenSession['session']['state']['entries']
 
-/** The last line of the agent's message, or the title of its current work. */
+/** Returns the last line of the agent's message, or the title of its current work. */
 function lastLine(entries: Entries): string | undefined {
   for (let at = entries.length - 1; at >= Math.max(0, entries.length - MAX_ENTRIES); at--) {
     const entry = entries[at]

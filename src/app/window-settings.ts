@@ -6,7 +6,7 @@ import type { WindowState, Workbench } from './workbench.ts'
 
 type Window = WindowState & Pick<Workbench, 'onDidChangeState'>
 
-/** Fires when what `pick` takes of the window's values differs from before. */
+/** Returns an event that fires when the part of the window's state that `pick` returns has changed. */
 export function onDidChangeIn(window: Window, pick: (state: WindowState) => unknown): Event<void> {
   return listener => {
     let before = pick(window)
@@ -23,12 +23,12 @@ function isSame(now: unknown, before: unknown): boolean {
   try {
     return isDeepStrictEqual(now, before)
   } catch {
-    // a setting has too many levels
+    // the value of a setting is nested too deeply to be compared
     return false
   }
 }
 
-/** The settings of a window, which depend on its folders and its trust; none before the window has told them. */
+/** Returns the settings of a window, which depend on its folders and its trust; empty before the window has reported them. */
 export function windowSettings(window: Window): SettingsSource {
   return {
     layers: key => window.settingLayers?.[key] ?? [],
@@ -38,7 +38,7 @@ export function windowSettings(window: Window): SettingsSource {
   }
 }
 
-/** A window isn't trusted before it says so. */
+/** Returns the trust of a window, which isn't trusted until it says so. */
 export function windowTrust(window: Window): Trust {
   return {
     get trusted() {

@@ -27,7 +27,10 @@ import { Sounds } from './sounds.ts'
 import { StatusBar } from './status-bar.ts'
 import type { WindowScope } from './window-scope.ts'
 
-/** Creates the views of a window: conversations in the side bar and in tabs, the other pages, and what only their commands need. */
+/**
+ * Creates the views of a window: conversations in the side bar and in tabs, the other pages, and the services that only their commands
+ * need.
+ */
 export function createWindowViews(
   platform: Platform,
   window: ProcessScope & SessionWindow & SessionsScope & WindowScope,

@@ -13,19 +13,19 @@ import { settingOf, type Workbench } from './workbench.ts'
 /** The worktree that a directory is in. */
 export interface WorktreeNote {
   name: string
-  /** `undefined`: the worktree was removed. */
+  /** the current branch; `undefined` if the worktree was removed */
   branch?: string
 }
 
-/** The agents that a comparison is starting. */
+/** The sessions that comparisons are starting. */
 export interface StartingAgents {
-  /** The worktrees in which sessions are being started. */
+  /** Returns the worktrees in which sessions are being started. */
   starting(): string[]
 }
 
 interface WindowWorktreesOptions {
   workbench: Pick<Workbench, 'folders' | 'settingValues'>
-  /** After these the branches may be different. */
+  /** events after which the branches may be different */
   changes: ReadonlyArray<Event<unknown>>
 }
 
@@ -39,7 +39,7 @@ export class WindowWorktrees extends Owner {
   #reading: Promise<void> | undefined
   #isOutdated = false
 
-  /** A worktree was created or removed, its branch changed, or the real path of a folder changed. */
+  /** Fires when a worktree was created or removed, its branch changed, or the real path of a folder changed. */
   readonly onDidChange = this.#change.event
 
   constructor({ workbench, changes }: WindowWorktreesOptions) {
@@ -50,27 +50,27 @@ export class WindowWorktrees extends Owner {
     void this.refresh()
   }
 
-  /** The paths of all worktrees, including those that Parley didn't create. */
+  /** Returns the paths of all worktrees, including those that Parley didn't create. */
   paths(): string[] {
     return this.#known.flatMap(one => one.worktrees.map(worktree => worktree.path))
   }
 
-  /** The Git folders of the repositories, each shared by all worktrees. */
+  /** Returns the Git folders of the repositories. All worktrees of a repository share one. */
   gitFolders(): string[] {
     return [...new Set(this.#known.map(({ common }) => common))]
   }
 
-  /** Whether a folder of the workspace is in a repository. */
+  /** Whether any folder of the workspace is in a repository. */
   get hasRepository(): boolean {
     return this.#known.length > 0
   }
 
-  /** The worktree of a session's directory, unless that is open in this window. */
+  /** Returns the worktree of a session's directory, unless the directory is open in this window. */
   of(cwd: string): WorktreeNote | undefined {
     return this.lookup()(cwd)
   }
 
-  /** Tells whether a directory is in a folder that is open in this window, for many directories. */
+  /** Returns a function that tells whether a directory is in a folder that is open in this window. It's fast for many directories. */
   isOpen(): (cwd: string) => boolean {
     const { compare } = this.#folders
     const folders = this.#workbench.folders.map(folder => compare.keys(folder.path))
@@ -80,7 +80,7 @@ export class WindowWorktrees extends Owner {
     }
   }
 
-  /** {@link of} for many directories, most of which are equal, with the current state. */
+  /** Returns a function like {@link of} for the current state. It's fast for many directories, most of which are equal. */
   lookup(): (cwd: string) => WorktreeNote | undefined {
     const rules = this.#rules
     const { compare } = this.#folders

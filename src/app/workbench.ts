@@ -20,9 +20,9 @@ import type { TokenColors } from '../editor/theme/token-colors.ts'
 import type { EditorFeatures } from '../mcp/server/editor-features.ts'
 import type { ShownTab, TabOptions } from './webviews.ts'
 
-/** What is known of the window at any time: plain values. Each is replaced when it changes. */
+/** The known state of the window, as plain values. Each value is replaced when it changes. */
 export interface WindowState {
-  /** The user trusts the workspace; agents start only then. */
+  /** Whether the user trusts the workspace. Agents start only in a trusted workspace. */
   readonly isTrusted: boolean
   /** The user's language, as in `Intl` ("en", "zh-cn"). */
   readonly language: string
@@ -30,19 +30,19 @@ export interface WindowState {
   readonly folders: ReadonlyArray<{ name: string; path: string }>
   /** All workspace folders, local or remote. */
   readonly roots: readonly WorkspaceRoot[]
-  /** `parley.*` in the settings, as it applies in this window: unchecked, for {@link settingOf}. */
+  /** The values of `parley.*` in the settings, as they apply in this window. They are unchecked: see {@link settingOf}. */
   readonly settingValues: Readonly<Partial<Record<SettingName, unknown>>>
-  /** Their values scope by scope, as in `SettingsSource`. */
+  /** The settings' values in each scope, as in `SettingsSource`. */
   readonly settingLayers: Readonly<Record<LayeredSetting, readonly SettingLayer[]>>
   /** The editor's own network settings. */
   readonly network: NetworkSettings
   /** The patterns of files that the user hides. */
   readonly hiddenFiles: readonly string[]
-  /** What a link that VS Code opens with Parley begins with; a path follows, which starts with a slash and is encoded. */
+  /** The beginning of a link that VS Code opens with Parley. An encoded path that starts with a slash follows. */
   readonly linkStart: string
 }
 
-/** The value of a setting that applies in this window, or the default if the value is invalid. */
+/** Returns the value of a setting that applies in this window, or the default if the value is invalid. */
 export function settingOf<N extends SettingName>(
   { settingValues }: Pick<WindowState, 'settingValues'>,
   name: N,
@@ -51,24 +51,24 @@ export function settingOf<N extends SettingName>(
 }
 
 /**
- * What Parley needs from the editor. `workbench/` implements this with VS Code; the page tests and the playground in plain Node.
- * Arguments and results are plain data, of which the other side may get a copy, later. Besides data there are event listeners,
+ * What Parley needs from the editor. `workbench/` implements this with VS Code's API; the page tests and the playground implement it in
+ * plain Node. Arguments and results are plain data, which the other side may receive later as a copy. The exceptions are event listeners,
  * disposables, `AbortSignal`s, progress reports, items to pick from, checks of an input, and tabs with the messages of their pages.
  */
 export interface Workbench extends WindowState {
-  /** Any of the values in {@link WindowState} has changed. */
+  /** Fires when any of the values in {@link WindowState} has changed. */
   readonly onDidChangeState: Event<void>
   readonly dialogs: Dialogs
   readonly settings: Settings
   readonly editors: Editors
   readonly context: PromptContext
   readonly appearance: Appearance
-  /** The editor's knowledge about files, for its MCP server. Loaded on the first call. */
+  /** Resolves to the editor's knowledge about files, for the MCP server of the editor tools. It's loaded on the first call. */
   features(): Promise<EditorFeatures>
   readonly comments: CommentThreads
   /** Opens an editor tab with a page. */
   openTab(options: TabOptions): ShownTab
-  /** The file of the active editor or notebook, if it's on disk. */
+  /** Resolves to the file of the active editor or notebook, if it's on disk. */
   activeFile(): Promise<string | undefined>
   /** Runs a command of Parley or of the editor. */
   execute(command: string, ...args: unknown[]): Promise<unknown>
@@ -78,13 +78,13 @@ export interface Workbench extends WindowState {
   setContext(key: string, value: unknown): Promise<unknown>
   copy(text: string): Promise<void>
   /**
-   * Brings the window with this folder or workspace file to the front, or opens one. Returns false where windows can't be
-   * reached, as in a browser, and for a place that is neither on this machine nor where this window is.
+   * Brings the window with this folder or workspace file to the front, or opens one. Resolves to false if windows can't be reached, as in a
+   * browser, or if the place is neither on this machine nor on the machine of this window.
    */
   focusWindow(uri: string): Promise<boolean>
   /** Opens a folder of this machine in a new window. */
   openFolder(path: string): Promise<void>
-  /** Shows a folder of this machine in the file manager; where there is none, in a new window. */
+  /** Shows a folder of this machine in the file manager; without a file manager, in a new window. */
   showFolder(path: string): Promise<void>
   /**
    * Runs a shell command in a terminal, which stays open. Resolves to the exit code; `undefined` if the user or `signal` ended the command.
@@ -102,45 +102,48 @@ export interface StatusItem {
   label: string
   tooltip: string
   command: string
-  /** in the color of a warning */
+  /** whether the item has the color of a warning */
   attention: boolean
 }
 
-/** Messages and questions outside of the webviews. Texts are plain: links in them aren't active. */
+/** Messages and questions outside of the webviews. Texts are plain: links in them can't be clicked. */
 export interface Dialogs {
-  /** Notifications. Each resolves to the chosen button, `undefined` without an answer. */
+  /** Show notifications. Each resolves to the chosen button; `undefined` if the user chose none. */
   info(text: string, ...buttons: string[]): Promise<string | undefined>
   warn(text: string, ...buttons: string[]): Promise<string | undefined>
   error(text: string, ...buttons: string[]): Promise<string | undefined>
-  /** A modal dialog opened (`true`) or closed, by which VS Code takes the focus out of a webview and doesn't return it. */
+  /**
+   * Fires when a modal dialog opened (`true`) or closed (`false`). VS Code takes the focus out of a webview for a dialog and doesn't give
+   * it back.
+   */
   readonly onDidAsk: Event<boolean>
-  /** A modal dialog with a Cancel button. Resolves to the chosen button, `undefined` for Cancel. */
+  /** Shows a modal dialog with a Cancel button. Resolves to the chosen button; `undefined` for Cancel. */
   confirm(text: string, options: { detail?: string }, ...buttons: string[]): Promise<string | undefined>
   /**
-   * A notification that stays until the user has chosen, closes it, or `over` aborts. Resolves to the position of the choice, of which the
-   * first is for a click that names none; `undefined` without one.
+   * Shows a notification that stays until the user chooses or closes it, or until `over` aborts. Resolves to the position of the choice; a
+   * click that isn't on a choice counts as the first. Resolves to `undefined` if there is no choice.
    */
   notify(text: string, choices: readonly string[], over: AbortSignal): Promise<number | undefined>
-  /** A text in the status bar, for some seconds. `action`: a command that a click on it runs. */
+  /** Shows a text in the status bar for some seconds. `action` is a command that runs when the user clicks the text. */
   showStatus(text: string, action?: { label: string; command: string }): Disposable
-  /** Lets the user choose one item. `active`: the initially selected item. `undefined`: canceled. */
+  /** Lets the user choose one item. `active` is the item that is selected at first. Resolves to `undefined` if the user cancels. */
   pick<T extends PickItem>(
     items: readonly T[],
     options?: PickOptions & { active?: T | undefined },
   ): Promise<T | undefined>
-  /** Lets the user choose several items. `undefined`: canceled. */
+  /** Lets the user choose several items. Resolves to `undefined` if the user cancels. */
   pickMany<T extends PickItem>(items: readonly T[], options?: PickOptions): Promise<T[] | undefined>
-  /** A list whose items may change while it's open. Dispose it afterward. */
+  /** Creates a list whose items may change while it's open. The caller must dispose it. */
   createPicker<T extends PickItem>(): Picker<T>
-  /** A text that the user types. `undefined`: canceled. */
+  /** Asks for a text. Resolves to `undefined` if the user cancels. */
   input(options: InputOptions): Promise<string | undefined>
-  /** Asks where to write a file. `undefined`: canceled. */
+  /** Asks where to write a file. Resolves to `undefined` if the user cancels. */
   saveFile(options: SaveOptions): Promise<SaveTarget | undefined>
   /** Writes the file that the user chose. */
   writeSaved(target: SaveTarget, text: string): Promise<void>
-  /** Opens it in the editor. */
+  /** Opens the file that was written in the editor. */
   openSaved(target: SaveTarget): Promise<void>
-  /** Asks for files to read: their paths on this machine's disk. `undefined`: canceled. */
+  /** Asks for files to read. Resolves to their paths on this machine's disk; `undefined` if the user cancels. */
   openFiles(options: Pick<SaveOptions, 'title' | 'filters'>): Promise<string[] | undefined>
   /** Shows progress until `work` has settled. The signal aborts when the user cancels. */
   progress<T>(
@@ -172,10 +175,10 @@ export interface PickButton {
 export interface PickOptions {
   title?: string
   placeholder?: string
-  /** also filters by the description or the detail */
+  /** whether to filter also by the description or the detail */
   matchOnDescription?: boolean
   matchOnDetail?: boolean
-  /** keeps the list open when something else gets the focus */
+  /** whether the list stays open when something else gets the focus */
   ignoreFocusOut?: boolean
 }
 
@@ -188,7 +191,7 @@ export interface Picker<T extends PickItem> extends Disposable {
   matchOnDescription: boolean
   matchOnDetail: boolean
   ignoreFocusOut: boolean
-  /** shows a Back button */
+  /** whether to show a Back button */
   canGoBack: boolean
   readonly value: string
   onDidAccept(listener: (item: T | undefined) => void): Disposable
@@ -204,18 +207,18 @@ export interface InputOptions extends Pick<PickOptions, 'title' | 'placeholder' 
   prompt?: string
   value?: string
   password?: boolean
-  /** Closes the input as if the user had canceled. */
+  /** Closes the input when it aborts, as if the user had canceled. */
   signal?: AbortSignal
-  /** Returns the problem with the value. The input accepts no value before it's known. */
+  /** Returns the problem with the value, if any. The input doesn't accept a value before this has resolved. */
   validate?: (value: string) => string | undefined | Promise<string | undefined>
 }
 
 export interface SaveOptions {
   title: string
-  /** by default the file is saved in the first workspace folder, or else in this one */
+  /** the folder for the file if no workspace folder is open */
   folder: string
   name: string
-  /** the type of file for the user, and its extensions without dots */
+  /** the extensions of the file, without dots, by the name of the file type */
   filters: Record<string, string[]>
 }
 
@@ -235,7 +238,7 @@ export interface ProgressOptions {
 
 export interface ProgressStep {
   message?: string
-  /** percent of the whole, added to the steps before */
+  /** percent of the whole to add to the earlier steps */
   increment?: number
 }
 
@@ -248,43 +251,43 @@ export interface Settings {
   open(name?: SettingName): Promise<void>
 }
 
-/** Shows files and changes. Each rejects with a sentence to show. */
+/** Shows files and changes. Each method rejects with a sentence for the user. */
 export interface Editors {
   /**
-   * Opens a file, or shows a folder in the explorer. A relative path is looked up in each root. Line and column are 1-based;
-   * a line beyond the end means the last one.
+   * Opens a file, or shows a folder in the explorer. A relative path is searched in each root. Line and column are 1-based; a line beyond
+   * the end means the last line.
    */
   openFile(target: { path: string; line?: number; column?: number }, roots?: Roots): Promise<void>
-  /** Opens a link of an agent's text: `http(s)` in the browser, files and paths in the editor, nothing else. */
+  /** Opens a link in an agent's text: an `http(s)` link in the browser, a file or path in the editor. Other links aren't opened. */
   openLink(href: string, roots?: Roots): Promise<void>
   /** Opens an agent's binary content in the editor for files with that name. */
   openContent(name: string, mimeType: string, bytes: Uint8Array): Promise<void>
   /** Opens a document that has no file yet. */
   openText(text: string, language: string): Promise<void>
-  /** Renders a Markdown file, whose links lead to others, in an editor tab. */
+  /** Renders a Markdown file in an editor tab. Its links to other files work. */
   previewMarkdown(path: string): Promise<void>
-  /** Replaces the selection or inserts the code at the cursor, and reveals it. */
+  /** Replaces the selection with the code, or inserts the code at the cursor. Then reveals the code. */
   insertCode(text: string): Promise<void>
-  /** Shows the resulting file in a diff, asks for confirmation, and then writes it. */
+  /** Shows the resulting file in a diff, asks for confirmation, and then writes the file. */
   applyCode(code: CodeToApply, roots: Roots | undefined): Promise<void>
-  /** Opens an agent's edit of a file in a diff editor; with another title, any two texts of a file. */
+  /** Opens an agent's edit of a file in a diff editor. With `title`, the texts can be any two versions of the file. */
   openDiff(file: string, texts: DiffTexts, title?: string): Promise<void>
-  /** Opens a diff editor of a file with a session's changes; without one, with those of all. */
+  /** Opens a diff editor for a file with the changes of a session, or of all sessions without one. */
   openChanges(session: string | undefined, file: ChangedFile): Promise<void>
-  /** Opens a file with conflicts of Git in the merge editor. */
+  /** Opens a file with Git conflicts in the merge editor. */
   openConflict(file: string): Promise<void>
   /** Opens all of a session's changes in one editor. */
   reviewChanges(session: string, title: string): Promise<void>
   /** Shows in one editor how restoring would change files. */
   previewRestore(files: readonly RestorePreview[], title: string): Promise<void>
-  /** Shows in one editor how files differ. */
+  /** Shows the differences of files in one editor. */
   compareFiles(files: readonly ComparedSides[], title: string): Promise<void>
   /**
-   * Writes a commit message in the input of the repository with this root folder. If that no longer has the text `begun`, the user is
-   * asked. Rejects with a sentence if there is no such repository.
+   * Writes a commit message in the input of the repository with this root folder. Asks the user if the input no longer contains the text
+   * `begun`. Rejects with a sentence if there is no such repository.
    */
   writeCommitMessage(root: string, begun: string, message: string): Promise<void>
-  /** Gets ready to show where an agent works, until it's disposed. */
+  /** Prepares the editor for {@link showLocation}. Disposing the result removes what was shown. */
   followLocations(): Disposable
   /** Shows where an agent works, without taking the focus. */
   showLocation(location: ToolCallLocation, roots: Roots): void
@@ -299,12 +302,12 @@ export interface RestorePreview {
   after?: string
 }
 
-/** A text, or a file on disk, which can be edited there. */
+/** A version of a file: a text, or the file on disk, which the user can edit. */
 export type FileVersion = { text: string } | { file: string }
 
 /** Two versions of a file. */
 export interface ComparedSides {
-  /** for the name */
+  /** the path that the name shows */
   path: string
   /** Absent: the file was added. */
   before?: FileVersion
@@ -326,36 +329,36 @@ export interface CodeToApply {
 export interface PromptContext {
   /** The content of attachments, read when a prompt is sent. */
   readonly sources: ContextSources
-  /** Suggestions for `@` and the text after it, except those from Git and languages. */
+  /** Resolves to suggestions for `@` and the text after it, except those from Git and language servers. */
   mentions(query: string): Promise<MentionRow[]>
   revisions(query: string): Promise<MentionRow[]>
   symbols(query: string): Promise<MentionRow[]>
-  /** Prompt files, under names that no command of the agent has. */
+  /** Resolves to prompt files, under names that no command of the agent has. */
   promptFiles(commands: readonly string[]): Promise<PromptFileRow[]>
   /**
-   * The text of the prompt file that a text calls at its start, unless that's a command of the agent. Rejects with a sentence if
-   * something is missing.
+   * Resolves to the text of the prompt file whose command is at the start of a text, unless it's a command of the agent. Rejects with a
+   * sentence if something is missing.
    */
   expandPrompt(
     text: string,
     commands: readonly string[],
     roots: Roots | undefined,
   ): Promise<ExpandedPrompt | 'none' | 'canceled'>
-  /** The user's selection in an editor or terminal, or the user's choice. Rejects with a sentence if there is none. */
+  /** Resolves to the user's selection in an editor or terminal, or to what the user picks. Rejects with a sentence if there is none. */
   capture(kind: CaptureKind): Promise<Attachment[]>
-  /** Asks whether a prompt gets the content of a file outside of the folders, unless it may be read already. */
+  /** Asks whether a prompt may contain a file outside of the folders, unless it may be read already. */
   askOutside(uri: string, roots: Roots | undefined): Promise<OutsideAnswer>
-  /** The file or folder of the workspace with this path; none if there is none. */
+  /** Resolves to the file or folder of the workspace with this path; empty if there is none. */
   takePath(path: string): Promise<Attachment[]>
-  /** The lines of an editor or open file that are this code; none if there are none, or several such places. */
+  /** Resolves to the lines of an editor or open file that contain exactly this code; empty if there is no such place, or more than one. */
   takeCode(code: string): Promise<Attachment[]>
-  /** Dropped files, by their URIs. Rejects with a sentence if none can be added. */
+  /** Resolves to dropped files, given their URIs. Rejects with a sentence if none can be added. */
   takeDropped(uris: readonly string[]): Promise<Attachment[]>
   /** Reports what the user is working on: the selection, or else the file of the active editor. */
   followActive(onChange: (attachment: Attachment | undefined) => void): Disposable
 }
 
-/** A comment on lines, as it's shown there. Lines are 1-based and inclusive. */
+/** A comment on lines, as the editor shows it. Lines are 1-based and inclusive. */
 export interface ShownComment {
   id: string
   uri: string
@@ -363,17 +366,17 @@ export interface ShownComment {
   endLine: number
   quote: string
   text: string
-  /** `draft`: the comment can still be edited. */
+  /** Only in the state `draft`, the comment can still be edited. */
   state: 'draft' | 'queued' | 'sent' | 'addressed' | 'resolved'
-  /** of the prompt's agent, if known */
+  /** the name of the prompt's agent, if known */
   agentName?: string
 }
 
-/** A user's action at the lines of a comment. */
+/** An action of the user at the lines of a comment. */
 export type CommentAction =
   | ({ type: 'add' } & Pick<ShownComment, 'id' | 'uri' | 'startLine' | 'endLine' | 'quote' | 'text'>)
   | { type: 'edit'; id: string; text: string }
-  /** Its lines were moved or edited, or its file was renamed. */
+  /** The comment's lines were moved or edited, or its file was renamed. */
   | ({ type: 'move' } & Pick<ShownComment, 'id' | 'uri' | 'startLine' | 'endLine' | 'quote'>)
   | { type: 'delete'; id: string }
   | { type: 'resolve' | 'reopen'; id: string }
@@ -381,7 +384,7 @@ export type CommentAction =
 /** The threads of the user's comments in documents. */
 export interface CommentThreads {
   readonly onDidAct: Event<CommentAction>
-  /** Shows a comment at its lines, or shows its changes. */
+  /** Shows a comment at its lines, or updates the shown comment. */
   show(comment: ShownComment): void
   hide(id: string): void
   /** Opens the comment's document at the commented lines. Rejects with a sentence if that isn't possible. */
@@ -389,7 +392,7 @@ export interface CommentThreads {
 }
 
 export interface Appearance {
-  /** The colors of code in a theme, with the user's customizations; empty if its file can't be read. */
+  /** Resolves to the colors of code in a theme, with the user's customizations; empty if the theme's file can't be read. */
   tokenColors(themeId: string): Promise<TokenColors>
   onDidChangeTokenColors(listener: () => void): Disposable
 }

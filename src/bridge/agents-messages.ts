@@ -7,11 +7,11 @@ export type AgentsMessages = typeof agentsMessages
 
 export type AgentAction = Params<AgentsMessages['manageAgents/act']>['action']
 
-/** of a row */
+/** the key of a row */
 const key = z.string().min(1).max(512)
 
 export const agentsMessages = {
-  /** The page can draw; asks for the agents. */
+  /** The page can draw, and asks for the agents. */
   'manageAgents/ready': nothing,
   /** Reads the registry again. */
   'manageAgents/refresh': nothing,
@@ -43,6 +43,6 @@ export const agentsMessages = {
 
 /** The host's messages to the Manage Agents page. */
 export interface AgentsHostMessages {
-  /** Everything, when it changed and the page is visible. */
+  /** The whole state, sent when it changed and the page is visible. */
   'manageAgents/state': AgentsState
 }

@@ -5,7 +5,7 @@ export interface AgentCheck {
   ok: boolean
   /** one sentence */
   summary: string
-  /** the agent's capabilities, or its last output before a failure */
+  /** the agent's capabilities; after a failure, the agent's last output */
   details: Array<{ label: string; text: string }>
 }
 
@@ -13,32 +13,32 @@ export interface AgentRow extends Pick<AgentOffer, 'plan' | 'asking' | 'running'
   section: 'installed' | 'found' | 'settings' | 'registry'
   /** unique on the page */
   key: string
-  /** of an agent that can be started */
+  /** only for an agent that can be started */
   agentId?: string
-  /** of an agent that is in the registry, or was installed from it */
+  /** only for an agent that is in the registry or was installed from it */
   registryId?: string
   name: string
   description: string
   /** the name of a codicon, or a `data:` URI */
   icon: string
   version?: string
-  /** the registry's version, if different */
+  /** the registry's version, if it differs from `version` */
   update?: string
   license?: string
   /** the agent's source, as text */
   source: string
-  /** its command */
+  /** the agent's command */
   command?: string
-  /** the host name of its URL */
+  /** the host name of the agent's URL */
   server?: string
   hasRepository?: true
-  /** accounts can be added: the agent stores its sign-in in a folder */
+  /** accounts can be added, because the agent stores its sign-in in a folder */
   canAddAccount?: true
-  /** of an account */
+  /** only for an account: its folder */
   folder?: string
   /** why the agent can't start, as a sentence */
   problem?: string
-  /** of an agent that can be started */
+  /** only for an agent that can be started */
   account?: AccountNote
   isDefault?: true
   isRunning?: true

@@ -25,9 +25,9 @@ export const cardAction = z.discriminatedUnion('type', [
     ]),
   }),
   z.object({ type: z.literal('signIn'), methodId: agentsId }),
-  /** `registryId`: the agent's id in the registry */
+  /** `registryId` is the agent's id in the registry */
   z.object({ type: z.literal('install'), registryId: z.string().max(512) }),
-  /** `setting`: its name without `parley.`; absent for all */
+  /** `setting` is the name of a setting without `parley.`; without it, all settings are opened */
   z.object({ type: z.literal('openSettings'), setting: z.string().max(256).optional() }),
 ])
 export type CardAction = z.infer<typeof cardAction>

@@ -12,7 +12,7 @@ const agent = z
   .int()
   .min(0)
   .max(MAX_COMPARED_AGENTS - 1)
-/** An agent of a comparison that is perhaps no longer shown. */
+/** Identifies an agent of a comparison, which may no longer be shown. */
 const participantId = z.object({ id, agent })
 
 export const compareMessages = {
@@ -20,7 +20,7 @@ export const compareMessages = {
   'compare/ready': nothing,
   /** Lets the user choose another comparison. */
   'compare/choose': nothing,
-  /** Shows the session, with its pending request if there is one. */
+  /** Shows the agent's session, with its pending request if there is one. */
   'compare/open': participantId,
   /** Starts the agent again. */
   'compare/retry': participantId,
@@ -28,7 +28,7 @@ export const compareMessages = {
   'compare/signIn': participantId,
   'compare/stop': participantId,
   'compare/stopAll': z.object({ id }),
-  /** Shows the changes since the worktree was made: of one file, or of all. */
+  /** Shows the changes since the worktree was created: of one file, or of all files. */
   'compare/changes': participantId.extend({ path: z.string().min(1).max(4096).optional() }),
   /** Shows how the files of two agents differ. */
   'compare/compareTwo': z.object({ id, agents: z.tuple([agent, agent]) }),
@@ -38,7 +38,7 @@ export const compareMessages = {
   'compare/discardOthers': participantId,
 } as const
 
-/** The host's messages to the page, sent while the page is visible. */
+/** The host's messages to the page. They are sent while the page is visible. */
 export interface CompareHostMessages {
   'compare/state': CompareState
   /** The files that one agent changed, sent only when they differ from the last message. */

@@ -1,5 +1,6 @@
 /**
- * - `starting`: the worktree is made and prepared, and the agent starts or gets the prompt.
+ * The states of an agent of a comparison. Some of them:
+ * - `starting`: the worktree is being created or prepared, or the agent is starting or getting the prompt.
  * - `waiting`: a request of the agent is pending.
  * - `failed`: nothing was started, the agent ended, or its turn ended with an error.
  * - `interrupted`: the window or the session was closed.
@@ -11,7 +12,7 @@ export const RUN_STATES = [
 
 export type RunState = (typeof RUN_STATES)[number]
 
-/** Whether the agent works, or will. */
+/** Whether the agent works, or is about to. */
 export function isBusy({ state }: { state: RunState }): boolean {
   return state === 'starting' || state === 'working' || state === 'waiting'
 }
@@ -20,7 +21,7 @@ export function isBusy({ state }: { state: RunState }): boolean {
 export interface ComparedAgent {
   name: string
   icon?: string
-  /** name of the worktree */
+  /** the name of the agent's worktree */
   worktree?: string
   state: RunState
   /** Why the agent failed. */
@@ -28,42 +29,42 @@ export interface ComparedAgent {
   needsSignIn?: true
   /** the agent's last message or action, in one line */
   line?: string
-  /** how long the turns took that are over, in milliseconds */
+  /** the total duration of the finished turns, in milliseconds */
   worked: number
-  /** when the running turn began, milliseconds since the epoch */
+  /** when the running turn began, in milliseconds since the epoch */
   since?: number
-  /** as text with the currency */
+  /** the cost as text with the currency */
   cost?: string
   tokens?: number
   /** The agent has a session that can be opened. */
   hasSession?: true
-  /** The prompt wasn't sent, so the agent can be started again. */
+  /** The prompt wasn't sent yet, so the agent can be started again. */
   hasPrompt?: true
 }
 
 export interface ComparedFile {
   path: string
   kind: 'added' | 'deleted' | 'modified'
-  /** Numbers of lines; absent for a binary file. */
+  /** the number of added lines; absent for a binary file, like `removed` */
   added?: number
   removed?: number
 }
 
-/** The changes of an agent. */
+/** The changes that an agent made. */
 export interface ComparedFiles {
   /** the first changed files */
   files: ComparedFile[]
-  /** of all files */
+  /** the number of all changed files; the numbers of lines are also those of all files */
   count: number
   added: number
   removed: number
-  /** The agent worked when the changes were looked for, so there may be more. */
+  /** The agent was working when the changes were read, so there may be more by now. */
   isEarly?: true
-  /** The changes were applied to the workspace; `outdated`: the worktree has changed since. */
+  /** The changes were applied to the workspace; `outdated` means that the worktree has changed since. */
   applied?: 'all' | 'outdated'
   /** The worktree was removed or discarded. */
   isGone?: true
-  /** Why the changes aren't known. */
+  /** the reason why the changes aren't known */
   problem?: string
 }
 
@@ -71,7 +72,7 @@ export interface Comparison {
   id: string
   /** the first line of the prompt */
   title: string
-  /** base of the worktrees: a branch and a commit */
+  /** the base of the worktrees, as text: a branch and a commit */
   from: string
   /** milliseconds since the epoch */
   at: number
@@ -82,6 +83,6 @@ export interface Comparison {
 }
 
 export interface CompareState {
-  /** Absent if the comparison was deleted. */
+  /** absent if the comparison was deleted */
   comparison?: Comparison
 }

@@ -1,8 +1,8 @@
 /**
  * The messages between the host and a conversation's page.
  *
- * What the page may send. Sizes are bounded: a webview shows what an agent wrote, and is not trusted more
- * than the agent. `key`, in most of them: the conversation that the page shows.
+ * The sizes of the page's messages are limited: the page shows what an agent wrote, and isn't trusted more than the agent. In most
+ * messages, `key` identifies the conversation that the page shows.
  */
 import * as z from 'zod'
 import type { ContentBlock } from '../acp/model.ts'
@@ -34,7 +34,7 @@ import { MAX_PREVIEW_LENGTH, PREVIEW_TAGS, type Preview, type PreviewElement } f
 
 const MiB = 1024 * 1024
 const id = agentsId
-/** of a session: contains the ids of the agent and of its session */
+/** the key of a session, which contains the ids of the agent and of its session */
 const key = z
   .string()
   .min(1)
@@ -43,13 +43,13 @@ const path = z.string().min(1).max(32_768)
 const base64 = z.string().max(64 * MiB)
 const mimeType = z.string().max(256)
 const index = z.number().int().nonnegative()
-/** in a file, from 1 */
+/** a line of a file, 1-based */
 const line = z.number().int().positive()
-/** the language name of a fence */
+/** the language name of a fenced code block */
 const language = z.string().max(256)
 const query = z.string().max(1024)
 const codeText = z.string().max(16 * MiB)
-/** Only in an agent's content, never in a prompt. */
+/** A member of content that only agents send: prompts never contain it. */
 const agentOnly = z.literal(true).optional()
 const keyed = z.object({ key })
 const work = z.union([
@@ -112,7 +112,7 @@ const attachment: z.ZodType<Attachment> = z.object({
 
 export const draftText = z.object({
   text: z.string().max(16 * MiB),
-  /** Stored drafts of earlier builds have none: their items become attached. */
+  /** Drafts that earlier builds stored have no chips; their items become attached. */
   chips: z
     .array(z.object({ from: index, to: index, id }))
     .max(1024)
@@ -122,7 +122,7 @@ export const draftItems = z.array(attachment).max(1024)
 const draft = draftText.extend({ items: draftItems })
 const promptId = z.string().min(1).max(64)
 const queued = z.object({ key, id })
-/** A prompt that is being edited where it is, as `EditedEntry`. */
+/** A prompt that the user edits in place: see `EditedEntry`. */
 const editedEntry = z.object({ round: index, entryId: id })
 
 const formValue = z.union([
@@ -131,9 +131,9 @@ const formValue = z.union([
   z.boolean(),
   z.array(z.string().max(16_384)).max(4096),
 ])
-/** A change of a tool call's content, by its position. */
+/** The place of a change in a tool call's content. */
 const changePlace = z.object({ key, entryId: id, content: index, change: index })
-/** Id in the registry. */
+/** The agent's id in the registry. */
 const registryId = z.string().min(1).max(64)
 
 /** The commands of an entry's buttons, which are also in the palette and the context menu. */
@@ -191,11 +191,14 @@ export type ConversationMessages = typeof conversationMessages
 export const conversationMessages = {
   // ---- what the page shows -----------------------------------------------------------------------------------------
 
-  /** The page has loaded. Asks for a snapshot unless it `isShown`, which came early. Also sent after a gap in the revisions. */
+  /**
+   * The page has loaded, or has noticed a gap in the revisions. Asks for a snapshot, unless `isShown`: the page already shows a snapshot
+   * that came early.
+   */
   'conversation/ready': z.object({ isShown: z.boolean() }),
-  /** The end of a conversation whose snapshot had `more` is drawn. */
+  /** The page has drawn the end of a conversation whose snapshot had `more`. */
   'conversation/drawn': keyed,
-  /** Earlier entries, by index, `from` inclusive, `to` exclusive. */
+  /** Returns earlier entries by index, from `from` (inclusive) to `to` (exclusive). */
   'conversation/entries': request(
     z
       .object({ key, from: index, to: index })
@@ -205,19 +208,19 @@ export const conversationMessages = {
       ),
     answer<Entry[]>(),
   ),
-  /** The terminals whose output the page shows now: only their output is sent, complete at first. */
+  /** Sets the terminals whose output the page shows. The host sends only their output, at first as a whole. */
   'conversation/terminals': z.object({ key, ids: z.array(id).max(1000) }),
-  /** The entries of tool calls that the page shows completely; the others are sent without long content. */
+  /** Sets the tool calls, by their entries, that the page shows completely. The host sends the others without long content. */
   'conversation/toolCalls': z.object({ key, ids: z.array(id).max(1000) }),
   /**
-   * The index of the nearest prompt from `from` toward the end (1) or the start (-1); `null` if there is none. Used for
-   * entries that aren't loaded.
+   * Returns the index of the nearest prompt from `from` toward the end (1) or the start (-1); `null` if there is none. Used for entries
+   * that the page hasn't loaded.
    */
   'conversation/findPrompt': request(
     z.object({ key, from: index, direction: z.union([z.literal(1), z.literal(-1)]) }),
     answer<number | null>(),
   ),
-  /** Searches the conversation; replaces the previous search. A longer text isn't typed by a user. */
+  /** Searches the conversation, and ends the previous search. The length of the text is limited, since users don't type more. */
   'find/start': z.object({
     key,
     id: index,
@@ -228,114 +231,114 @@ export const conversationMessages = {
       regex: z.boolean(),
     }),
   }),
-  /** The page no longer shows it. */
+  /** The page no longer shows the search. */
   'find/stop': nothing,
-  /** The page's theme, at first and whenever it changes. */
+  /** The page's theme, sent at first and whenever the theme changes. */
   'appearance/theme': z.object({ themeId: z.string().max(512) }),
   /** The user's layout for all diffs: side by side if there is space, or always inline. */
   'appearance/setDiff': z.object({ sideBySide: z.boolean() }),
 
-  /** The end of the conversation as the page shows it after the snapshot or patch with this revision. */
+  /** A preview of the end of the conversation, as the page shows it after the snapshot or patch with this revision. */
   'conversation/preview': z.object({ key, revision: index, preview }),
 
   // ---- the composer and its queue ----------------------------------------------------------------------------------
 
   /**
-   * Sends a prompt, which is never empty, from the composer. Resolves when the host has stored the prompt. If it rejects (with a sentence),
-   * the composer keeps the prompt. `joins`: the prompt is for the running turn, if the agent can add it.
+   * Sends a prompt from the composer. The prompt is never empty. Resolves when the host has stored the prompt. If this rejects (with a
+   * sentence), the composer keeps the prompt. `joins` means that the prompt is for the running turn, if the agent can add it.
    */
   'conversation/enqueue': request(
     z.object({ key, id: promptId, draft, joins: z.literal(true).optional() }),
     answer<void>(),
   ),
-  /** The composer's draft now contains the returned prompts, so they leave the queue. */
+  /** The composer's draft now contains the returned prompts, which therefore leave the queue. */
   'conversation/movedToComposer': request(
     z.object({ key, ids: z.array(promptId).max(1024), draft }),
     answer<void>(),
   ),
   /**
-   * Stores the draft. Resolves when snapshots contain it. `edit`: the draft is for a prompt that is being edited in the conversation, as with
-   * the items.
+   * Stores the draft. Resolves when snapshots contain the draft. With `edit`, the draft belongs to a prompt that the user edits in place,
+   * here and in the next message.
    */
   'conversation/draft': request(draftText.extend({ key, edit: editedEntry.optional() }), answer<void>()),
-  /** The draft's items, sent only when they change, since they are larger than its text and change less often. */
+  /** Stores the draft's items. They are larger than its text and change less often, so they are sent only when they change. */
   'conversation/draftItems': z.object({ key, edit: editedEntry.optional(), items: draftItems }),
-  /** The suggestions for `@` and the text after it: open editors, context, files and folders. */
+  /** Returns suggestions for `@` and the text after it: open editors, context, files and folders. */
   'composer/mentions': request(z.object({ query }), answer<MentionRow[]>()),
-  /** Commits and branches are requested separately, since Git may take seconds. */
+  /** Returns commits and branches. They are requested separately, since Git may take seconds. */
   'composer/revisions': request(z.object({ query }), answer<MentionRow[]>()),
-  /** Finds other sessions by their titles. */
+  /** Returns other sessions with this title. */
   'composer/sessions': request(keyed.extend({ query }), answer<MentionRow[]>()),
-  /** The text of another session. Rejects with a sentence if there is none. */
+  /** Returns the text of another session. Rejects with a sentence if there is none. */
   'composer/session': request(z.object({ agentId: id, sessionId: key }), answer<Attachment[]>()),
-  /** The prompt files that are offered as commands beside the agent's, as they are now. */
+  /** Returns the current prompt files, which are offered as commands beside the agent's. */
   'composer/promptFiles': request(keyed, answer<PromptFileRow[]>()),
   /**
-   * The text of the prompt file that a draft calls at its start; `none` if it calls none, `canceled` if the user canceled a question.
-   * Rejects with a sentence if something is missing. `text`: the draft's, up to its first chip.
+   * Returns the text of the prompt file whose command is at the start of a draft; `none` without such a command, `canceled` if the user
+   * canceled a question. Rejects with a sentence if something is missing. `text` is the draft's text up to its first chip.
    */
   'composer/expand': request(
     z.object({ key, text: z.string().max(MiB) }),
     answer<ExpandedPrompt | 'none' | 'canceled'>(),
   ),
-  /** Symbols are requested separately, since language servers may take seconds. */
+  /** Returns symbols. They are requested separately, since language servers may take seconds. */
   'composer/symbols': request(z.object({ query }), answer<MentionRow[]>()),
-  /** Asks the editor for context as it is now. Rejects with a sentence if there is none; picking may return none. */
+  /** Returns the editor's current context. Rejects with a sentence if there is none. `pick` may return nothing. */
   'composer/capture': request(
     z.object({ kind: z.enum(['selection', 'terminal', 'pick']) }),
     answer<Attachment[]>(),
   ),
-  /** Asks the user about a file outside of the folders that was chosen for a prompt. */
+  /** Asks the user whether a prompt may contain a file outside of the folders. */
   'composer/askOutside': request(z.object({ uri: path }), answer<OutsideAnswer>()),
-  /** The file or folder of the workspace with the path that was pasted, if there is one. */
+  /** Returns the file or folder of the workspace whose path was pasted, if there is one. */
   'composer/pastedPath': request(z.object({ path }), answer<Attachment[]>()),
   /**
-   * Where the pasted code comes from: the selection of an editor, or lines of an open file. Empty if there is no such place, or more than
+   * Returns the source of pasted code: the selection of an editor, or lines of an open file. Empty if there is no such place, or more than
    * one.
    */
   'composer/pastedCode': request(z.object({ code: z.string().min(1).max(100_000) }), answer<Attachment[]>()),
-  /** Files and folders that were dropped onto the view. Rejects with a sentence if none can be attached. */
+  /** Returns the files and folders that were dropped onto the view. Rejects with a sentence if none can be attached. */
   'composer/dropped': request(
     z.object({ uris: z.array(z.string().max(32_768)).max(1000) }),
     answer<Attachment[]>(),
   ),
   /** Shows a comment of the draft at its lines. */
   'composer/openComment': z.object({ id }),
-  /** The last prompts before an entry, since a page has only a part of a long conversation. */
+  /** Returns the last prompts before an entry. The page itself has only a part of a long conversation. */
   'composer/prompts': request(z.object({ key, before: index }), answer<EarlierPrompts>()),
-  /** Moves a queued prompt to another position; 0 is sent next. */
+  /** Moves a queued prompt to another position. The prompt at position 0 is sent next. */
   'composer/moveQueued': queued.extend({ to: index }),
-  /** Returns a queued prompt to the composer with `ReturnPrompts`, unless it was sent meanwhile. */
+  /** Returns a queued prompt to the composer with `conversation/returnPrompts`, unless the prompt was sent in the meantime. */
   'composer/editQueued': queued,
-  /** Returns false if the prompt was sent meanwhile. */
+  /** Removes a queued prompt. Returns false if the prompt was sent in the meantime. */
   'composer/removeQueued': request(queued, answer<boolean>()),
   /** Stops the running turn, if any, and sends this queued prompt next. */
   'composer/sendNow': queued,
-  /** Lets the user choose several agents, which get the stored draft. `composer/sent` follows when an agent has it. */
+  /** Lets the user choose several agents to which the stored draft is sent. The host sends `composer/sent` when an agent has the draft. */
   'composer/sendTo': keyed,
   /** Sends the prompts of a paused queue. */
   'composer/resumeQueue': keyed,
-  /** The height of the composer that the user set, in pixels; `undefined` for automatic height. */
+  /** Stores the height of the composer that the user set, in pixels; `undefined` for automatic height. */
   'composer/height': z.object({ height: z.number().positive().max(10_000).optional() }),
 
   // ---- the session -------------------------------------------------------------------------------------------------
 
-  /** Starts a new session with the agent, or with the default one. */
+  /** Starts a new session with this agent, or else with the default agent. */
   'conversation/start': z.object({ agentId: id.optional() }),
-  /** Shows a session of the list in `ConversationHead.sessions`, here or where it's shown already. */
+  /** Shows a session of the list in `ConversationHead.sessions`, in this view or in the view that already shows the session. */
   'conversation/openSession': z.object({ agentId: id, sessionId: id }),
-  /** The session switcher was opened or closed: it needs the list of sessions. */
+  /** The session switcher was opened or closed. While it's open, the head contains the list of sessions. */
   'conversation/switcher': z.object({ isOpen: z.boolean() }),
   'conversation/cancel': keyed,
-  /** Opens the plan about which a request asks, as a document. */
+  /** Opens the plan of a pending request as a document. */
   'conversation/openPlan': z.object({ key, requestId: id }),
   /** Stops a tool call or a terminal's command, but not the turn. */
   'conversation/cancelWork': z.object({ key, work }),
-  /** The last output line of each task, in order; empty if there is none. */
+  /** Returns the last output line of each task, in the same order; empty for a task without output. */
   'conversation/lastLines': request(z.object({ key, work: z.array(work).max(200) }), answer<string[]>()),
   /**
-   * Answers the request; cancels it if no option is given. `reason`: a prompt for the running turn with the reason or other instructions.
-   * If the request isn't pending anymore, the reason goes to the composer.
+   * Answers a permission request, or cancels it if no option is given. `reason` is a prompt for the running turn with the reason or other
+   * instructions. If the request isn't pending anymore, the reason goes to the composer.
    */
   'conversation/permission': z.object({
     key,
@@ -344,8 +347,7 @@ export const conversationMessages = {
     reason: z.object({ id: promptId, text: draftText.shape.text }).optional(),
   }),
   /**
-   * Answers a form with values by key, or accepts a URL, which the host then opens. The values are validated by the
-   * form's owner.
+   * Answers a form with values by key, or accepts a URL, which the host then opens. The code that handles the form validates the values.
    */
   'conversation/elicitation': z.object({
     key,
@@ -356,11 +358,11 @@ export const conversationMessages = {
       z.object({ action: z.literal('cancel') }),
     ]),
   }),
-  /** The rules that could allow requests like this one; empty if no rule may. */
+  /** Returns the rules that could allow requests like this one; empty if no rule may. */
   'conversation/offerRules': request(z.object({ key, requestId: id }), answer<RuleOffers>()),
   /**
-   * Saves the suggested rule at that position, whose JSON the user saw, or keeps it for the session alone, and allows the pending
-   * request. Rejects with a sentence if nothing was saved.
+   * Saves the suggested rule at this position, or keeps it for the session only, and allows the pending request. The request contains the
+   * rule's JSON that the user saw. Rejects with a sentence if nothing was saved.
    */
   'conversation/saveRule': request(
     z.object({
@@ -372,9 +374,9 @@ export const conversationMessages = {
     }),
     answer<void>(),
   ),
-  /** Turns the switch of a session; for *Accept Everything*, the user confirms it. */
+  /** Sets the permission level of a session. The user must confirm *Accept Everything*. */
   'conversation/allow': z.object({ key, allowed: z.enum(allowances) }),
-  /** Opens the settings that contain a rule, at it. */
+  /** Opens the settings that contain a rule, and reveals the rule. */
   'conversation/openRule': z.object({
     scope: z.enum(['user', 'workspace', 'folder']),
     folder: z.string().max(4096).optional(),
@@ -382,14 +384,14 @@ export const conversationMessages = {
     text: z.string().max(65_536),
   }),
   'conversation/option': z.object({ key, optionId: id, value: z.union([id, z.boolean()]) }),
-  /** New sessions of the agent start with this value of an option, or without it the agent's own default. */
+  /** Sets the value of an option with which new sessions of the agent start. Without a value, the agent's own default applies. */
   'options/default': z.object({ key, optionId: id, value: z.union([id, z.boolean()]).optional() }),
-  /** Marks a value of an option as a favorite, or no longer. */
+  /** Marks a value of an option as a favorite, or removes the mark. */
   'options/favorite': z.object({ key, optionId: id, value: id }),
   'conversation/card': z.object({ cardId: id, action: cardAction }),
-  /** An empty title restores the automatic one. */
+  /** Renames the session. An empty title restores the automatic title. */
   'conversation/rename': z.object({ key, title: z.string().max(4096) }),
-  /** Installs an agent from the empty state, once the user has confirmed the commands, and starts a session with it. */
+  /** Installs an agent from the empty view once the user has confirmed the commands, and then starts a session with it. */
   'agents/install': z.object({ id: registryId }),
   /** The user confirmed the installation that the question with this id describes. */
   'agents/confirmInstall': z.object({ id: registryId, question: z.number().int() }),
@@ -399,28 +401,29 @@ export const conversationMessages = {
 
   /** Opens a file's diff against its text without this session's changes. */
   'changes/open': z.object({ key, path }),
-  /** Opens all diffs in one editor. */
+  /** Opens the diffs of all files in one editor. */
   'changes/review': keyed,
-  /** Undoes the changes of a file or a turn, after the user confirmed it; without either, all changes. */
+  /** Undoes the changes of a file or a turn after the user has confirmed. Without `path` and `turn`, undoes all changes. */
   'changes/undo': z.object({ key, path: path.optional(), turn: index.optional() }),
   /** Keeps the changes of a file; without a path, of all files. */
   'changes/keep': z.object({ key, path: path.optional() }),
-  /** Undoes what the user kept and reverted in a file. */
+  /** Undoes the user's decisions about the changes in a file. */
   'changes/undecide': z.object({ key, path }),
-  /** Whether the editor of this window follows agents. */
+  /** Sets whether the editor of this window follows agents. */
   'follow/set': z.object({ on: z.boolean() }),
 
   // ---- the editor ----------------------------------------------------------------------------------------
 
   /**
-   * A link: http(s) opens outside (asked by VS Code), a path or file URI opens in the editor. `of`: the user attached it, so the file is here
-   * although the agent may be on another machine, or it's in a text, whose paths are those of that machine.
+   * Opens a link: `http(s)` in the browser after VS Code has asked, a path or file URI in the editor. `of` is `user` if the user attached
+   * the file, which is then on this machine even if the agent isn't, and `text` if the link is in a text, whose paths are those of the
+   * agent's machine.
    */
   'conversation/link': z.object({ href: path, of: z.enum(['user', 'text']).optional() }),
   'conversation/file': z.object({ path, line: line.optional() }),
   /** Opens the diff of a tool call's content in VS Code's diff editor. */
   'conversation/diff': changePlace,
-  /** The line, from 1, at which the texts of a change begin in its file; `null` if unknown. */
+  /** Returns the 1-based line at which the texts of a change begin in its file; `null` if unknown. */
   'conversation/findFragment': request(changePlace, answer<number | null>()),
   /** Turns the editor tools off or on for a session. */
   'conversation/editorTools': z.object({ key, isOn: z.boolean() }),
@@ -432,8 +435,8 @@ export const conversationMessages = {
   /** Opens a text as an untitled document. */
   'conversation/openText': z.object({ text: codeText, language }),
   /**
-   * Shows a diff with the code applied to the named file, or to the active editor's file, and writes it when the user confirms. `from`,
-   * `to`: the first and the last line to replace.
+   * Shows a diff in which the code is applied to the named file, or to the active editor's file. Writes the file if the user confirms.
+   * `from` and `to` are the first and the last line to replace.
    */
   'conversation/applyCode': z.object({
     text: codeText,
@@ -442,11 +445,11 @@ export const conversationMessages = {
     from: line.optional(),
     to: line.optional(),
   }),
-  /** Opens a file that exists only in the conversation, in VS Code's editor for that type. */
+  /** Opens a file that exists only in the conversation, in the editor that VS Code has for this type. */
   'conversation/openBlob': z.object({ name: z.string().max(4096), mimeType, data: base64 }),
-  /** The choices about later turns when a prompt in the conversation is edited. */
+  /** Returns the choices about later turns for a prompt that is edited in place. */
   'conversation/editOptions': request(z.object({ key, entryId: id }), answer<EditOptions | null>()),
-  /** Sends the edited prompt instead of the original. Returns whether it's stored; otherwise, the user was told the reason. */
+  /** Sends the edited prompt instead of the original. Returns whether the prompt is stored; if not, the user has seen the reason. */
   'conversation/resendEdited': request(
     z.object({
       key,
@@ -456,19 +459,22 @@ export const conversationMessages = {
         draft,
         restores: z.boolean(),
         forgets: z.boolean(),
-        /** There was nothing to choose: the prompt continues the conversation. */
+        /** There was nothing to choose, so the prompt just continues the conversation. */
         isSetAside: z.boolean(),
       }),
     }),
     answer<boolean>(),
   ),
-  /** Answers the host's message of the same name. `index`: of the first entry in view, of the last one at the end. */
+  /**
+   * Answers the host's message of the same name. `index` is the index of the first entry in view; at the end of the conversation, of the
+   * last entry.
+   */
   'conversation/outline': z.object({ key, index }),
   /** Runs a command that applies to one entry. */
   'actions/entry': z.object({ command: entryCommand, key, entryId: id }),
-  /** After a turn failed because the context is full: what to do next. The failed prompt goes back to the input. */
+  /** The user's choice after a turn failed because the context is full. The failed prompt returns to the input. */
   'conversation/contextFull': z.object({ key, entryId: id, next: z.enum(['compact', 'continue', 'edit']) }),
-  /** Continues with the agent that the conversation was with before this notice. */
+  /** Continues with the agent that the conversation had before this notice. */
   'conversation/goBack': z.object({ key, entryId: id }),
   /** Continues with another agent. */
   'conversation/continueWith': z.object({ key, agentId: id }),
@@ -487,50 +493,50 @@ export interface ConversationHostMessages {
    * draft. Unlike other context, the comment doesn't move the focus.
    */
   'composer/comment': { key: string; id: string; item?: Attachment }
-  /** Adds context to the composer (Add Selection to Conversation). */
+  /** Adds context to the composer, for example for *Add Selection to Conversation*. */
   'conversation/attach': Attachment
   /**
-   * Returns prompts to the composer, before its content; it answers with `conversation/movedToComposer`. Repeated until it does;
-   * prompts that the composer already has are ignored.
+   * Returns prompts to the composer, before its content. The page answers with `conversation/movedToComposer`. The host repeats the message
+   * until then; prompts that the composer already has are ignored.
    */
   'conversation/returnPrompts': { key: string; prompts: ReturnedPrompt[] }
-  /** *Send to Several Agents…*: completes the draft, stores it and sends `composer/sendTo`. */
+  /** For *Send to Several Agents…*: the page completes the draft, stores it and sends `composer/sendTo`. */
   'composer/sendTo': undefined
-  /** An agent has this draft: the composer becomes empty if it still has the same text and items. */
+  /** An agent has this draft. The composer is emptied if it still has the same text and items. */
   'composer/sent': { key: string; text: string; ids: string }
   'conversation/focus': undefined
-  /** The outline opens, at the turn in view: it answers with the message of the same name. */
+  /** Opens the outline at the turn in view. The page answers with the message of the same name. */
   'conversation/outline': undefined
-  /** The prompt at this index. */
+  /** Reveals the prompt at this index. */
   'conversation/goTo': { index: number }
   'conversation/navigate': { to: NavigateTo; requestId?: string }
-  /** Whether this window follows its agents: the editor shows where they work. */
+  /** Whether this window follows its agents, so that the editor shows where they work. */
   'follow/shown': { on: boolean }
-  /** The theme's colors of code as `#rrggbb[aa]`, by kind of word; missing ones have a fallback. */
+  /** The theme's colors for code as `#rrggbb[aa]`, by token type. Missing colors have a fallback. */
   'appearance/tokens': Record<string, string>
-  /** Diffs side by side where there is space, or always inline. */
+  /** Whether diffs are side by side where there is space, or always inline. */
   'appearance/diff': { sideBySide: boolean }
-  /** Sent whenever a file changed or another conversation is shown. */
+  /** Sent whenever a file has changed or another conversation is shown. */
   'changes/shown': ChangedFiles
   'composer/activeContext': ActiveContext
   'composer/sendKey': { key: 'enter' | 'ctrlEnter' }
   /** Collapses or expands all turns. */
   'conversation/foldTurns': { folded: boolean }
   /**
-   * Appends a prompt to the composer's content; `quiet`: doesn't take the focus. `instead`: of a prompt that was appended before, unless
-   * the user has changed that one.
+   * Appends a prompt to the composer's content. `quiet` means that the composer doesn't take the focus. `instead` is a prompt that was
+   * appended before and that the new one replaces, unless the user has changed it.
    */
   'actions/fill': { blocks: ContentBlock[]; quiet?: boolean; instead?: ContentBlock[] }
-  /** Edits a prompt where it is. */
+  /** Starts to edit a prompt in place. */
   'actions/edit': { entryId: string }
-  /** Quotes the selection in the conversation. */
+  /** Quotes the selected text of the conversation in the composer. */
   'actions/quote': undefined
-  /** Opens the find widget, or focuses it. `match`: what to search for, and the entry to search from. */
+  /** Opens the find widget, or focuses it. `match` contains what to search for, and the index of the entry at which the search starts. */
   'find/show': { match?: { query: FindQuery; from: number } }
-  /** Sent again when the conversation changes. */
+  /** The results of a search, sent again when the conversation changes. */
   'find/results': FindResult
-  /** Plays a sound: a turn is over, or waits for the user. */
+  /** Plays a sound, because a turn ended or waits for the user. */
   'view/sound': { kind: 'done' | 'waiting' }
-  /** In the side bar: shows that page; `focus`: also focuses it. */
+  /** In the side bar: shows this page, and with `focus` also focuses it. */
   'view/page': { page: ViewPage; focus: boolean }
 }

@@ -1,6 +1,6 @@
 /**
- * Data that the extension host sends to a conversation's page, over vscode-jsonrpc on `postMessage`. The page's own messages are in
- * `conversation-messages.ts`: the host checks those; the webview trusts the host.
+ * The data that the extension host sends to a conversation's page, with vscode-jsonrpc over `postMessage`. The page's own messages are in
+ * `conversation-messages.ts`. The host checks the page's messages; the page trusts the host.
  */
 import type { Command, ConfigOption, ContentBlock, Plan, ToolCallContent, Usage } from '../acp/model.ts'
 import type { Allowance } from '../common/allowance.ts'
@@ -32,14 +32,14 @@ import type { McpServerNote } from '../mcp/server-note.ts'
 import type { CardAction } from './card-action.ts'
 import type { HistoryRow } from './history.ts'
 
-/** A button of a card. The first is the primary one. */
+/** A button of a card. The first button is the primary one. */
 export interface CardButton {
   action: CardAction
   label: string
   icon?: string
-  /** a sentence; shown where the button is in a list */
+  /** a sentence that is shown if the button is in a list */
   description?: string
-  /** never the primary button, in any position */
+  /** the button is never the primary one, whatever its position */
   secondary?: true
 }
 /** A message with buttons for the next step, for example after a failed start or when sign-in is required. */
@@ -48,13 +48,13 @@ export interface Card {
   kind: 'error' | 'warning' | 'info'
   /** the action that the card reports is still running */
   busy?: true
-  /** The event in a few words. */
+  /** what happened, in a few words */
   title: string
   /** One or two sentences. If empty, the card is one line: the title and the buttons. */
   text: string
   /** Preformatted details in a collapsed section: the command, the searched PATH, the end of stderr, the error's data. */
   details?: Array<{ label: string; text: string }>
-  /** the details are initially expanded */
+  /** whether the details are expanded at first */
   unfolded?: true
   /** Choices, listed one below the other, before the buttons. */
   choices?: CardButton[]
@@ -68,23 +68,23 @@ export interface AgentChoice {
   /** the name of a codicon, or a `data:` or webview URI */
   icon?: string
   source: 'settings' | 'installed' | 'preset' | 'demo'
-  /** absent if sign-in isn't required */
+  /** absent if the agent doesn't require sign-in */
   account?: AccountNote
 }
 
 /** Who is signed in to an agent. */
 export interface AccountNote {
-  /** the state as text, even if it's unknown */
+  /** who is signed in, or that this is unknown, as text */
   text: string
-  /** absent if the state is unknown */
+  /** absent if it's unknown whether the user is signed in */
   signedIn?: boolean
-  /** The agent runs, and has no way to sign in. */
+  /** The agent runs and has no sign-in method. */
   hasNoSignIn?: true
 }
 
 /** An agent that can be installed from the registry. */
 export interface AgentOffer {
-  /** in the registry */
+  /** the agent's id in the registry */
   id: string
   name: string
   description: string
@@ -92,22 +92,22 @@ export interface AgentOffer {
   icon: string
   /** what an installation runs or downloads, as a sentence */
   plan?: string
-  /** the question whether to install the agent, with everything that would run, one fact a line */
+  /** the question whether to install the agent, with everything that would run, one fact per line */
   asking?: { id: number; text: string; facts: string[] }
-  /** `share`: 0 to 1; absent if unknown */
+  /** `share` is the finished part, from 0 to 1; absent if unknown */
   running?: { step: string; share?: number }
-  /** `help`: a page that explains how to get the missing program, and the button's label */
+  /** `help` is a page that explains how to get the missing program, with the button's label */
   failed?: { message: string; output: string; help?: { href: string; label: string } }
 }
 
-/** A prompt that is not sent yet. See `PromptState`. */
+/** A prompt that isn't sent yet. See `PromptState`. */
 export interface QueuedNote {
   id: string
   state: 'sending' | 'queued'
   text: string
-  /** number of blocks besides its text */
+  /** the number of blocks besides the text */
   attachments: number
-  /** Why the agent didn't add it to the running turn: a sentence. */
+  /** a sentence that says why the agent didn't add the prompt to the running turn */
   reason?: string
 }
 
@@ -115,7 +115,7 @@ export interface QueuedNote {
 export interface PendingRequestNote {
   requestId: string
   entryId: EntryId
-  /** the index of its entry */
+  /** the index of the request's entry */
   index: number
 }
 
@@ -125,23 +125,23 @@ export interface RememberedOption {
   recent: string[]
 }
 
-/** A rewind whose notice is the entry `id`, with the positions of the entries that it set aside; `end` is exclusive. */
+/** A rewind whose notice is the entry `id`, with the indexes of the entries that it set aside: from `first` to `end`, exclusive. */
 export interface RewindNote extends Rewind {
   id: EntryId
   first: number
   end: number
 }
 
-/** All of a conversation but its entries and terminals. A patch replaces whole top-level keys. */
+/** All of a conversation except its entries and terminals. A patch replaces whole top-level members. */
 export interface ConversationHead {
   phase: ViewPhase
-  /** A recorded conversation, which can only be read. */
+  /** The conversation is a recording, which can only be read. */
   recording?: true
   /** The current step while `phase` is starting or loading: "Starting Claude…". */
   progress?: string
-  /** The conversation's identity in this window, and the key of its draft. Changes with every new session. */
+  /** Identifies the conversation in this window, and its draft. Each new session has another key. */
   key: string
-  /** The previous key of the conversation: the text in that composer now belongs to this conversation. */
+  /** The previous key of the conversation. The text in the composer of the previous key now belongs to this conversation. */
   keyBefore?: string
   agent?: { agentId: string; name: string; icon?: string }
   /** the agent's own name, with its version and the protocol's version */
@@ -152,17 +152,17 @@ export interface ConversationHead {
   /** A new session can be started with this conversation. */
   canFork?: boolean
   activity: SessionActivity
-  /** All pending requests, oldest first, whether or not their entries were fetched. */
+  /** All pending requests, the oldest first, whether or not the page has their entries. */
   pendingRequests: PendingRequestNote[]
-  /** The agent's state is uncertain. */
+  /** The agent's state is unknown. */
   unconfirmed?: true
   /** work that outlives its tool call or its turn; absent if there is none */
   running?: Running
-  /** when the running turn began, milliseconds since the epoch */
+  /** when the running turn began, in milliseconds since the epoch */
   turnStartedAt?: number
   /** The turns that are set aside because the user went back. */
   rewinds: RewindNote[]
-  /** The agent that the conversation was with before, and can go back to now. */
+  /** The previous agent of the conversation, if the conversation can go back to it now. */
   goBack?: { agentName: string; entryId: EntryId }
   /** the unsent prompts, in order */
   queue: QueuedNote[]
@@ -170,12 +170,12 @@ export interface ConversationHead {
   queuePaused: boolean
   /** The agent can add a prompt to the running turn. */
   canSteer?: boolean
-  /** A prompt can be sent to several agents, each in a worktree of its own. */
+  /** A prompt can be sent to several agents, each of which works in its own worktree. */
   canSendTo?: boolean
-  /** The agent was asked to stop the turn and hasn't responded. */
+  /** The agent was asked to stop the turn and hasn't responded yet. */
   stopping?: boolean
   roots?: RootsPlan
-  /** the worktree in which the session works, if it isn't open in this window; without a branch, it was removed */
+  /** the worktree in which the session works, if it isn't open in this window; without a branch, the worktree was removed */
   worktree?: { name: string; branch?: string }
   /** how the agent used the user's system prompt, if there is one */
   systemPrompt?: 'appended' | 'overrides' | 'not-taken'
@@ -192,54 +192,54 @@ export interface ConversationHead {
   pendingOptions: string[]
   /** the user's favorite and recently used values, by the option's id */
   rememberedOptions: Record<string, RememberedOption>
-  /** the agent's default options for new sessions, by option id */
+  /** the agent's default options for new sessions, by the option's id */
   defaultOptions: Record<string, string | boolean>
   commands: Command[]
   usage?: Usage
   /** the session's limit, if it has one */
   limit?: LimitNote
-  /** a suggestion for the next prompt, from the agent */
+  /** the agent's suggestion for the next prompt */
   suggestion?: string
   prompt: { image: boolean; audio: boolean; embeddedContext: boolean }
   /** shown at the end of the conversation, above the composer */
   cards: Card[]
-  /** offered in the empty phase */
+  /** the agents offered in the empty view */
   agents: AgentChoice[]
-  /** the agent that New Session starts */
+  /** the agent with which New Session starts */
   defaultAgentId?: string
-  /** in the empty phase, and while the session switcher is open: the most important sessions */
+  /** the most important sessions, for the empty view and while the session switcher is open */
   sessions?: HistoryRow[]
-  /** agents to install, if there is none */
+  /** the agents to install, if there are no agents */
   offers?: AgentOffer[]
   /** the available agents aren't known yet */
   looking?: true
   /** nothing can be sent, because there is no agent to start a session with */
   noAgent?: true
-  /** the name of the agent that is being prepared, for which prompts wait */
+  /** the name of the agent that is being prepared, and for which prompts wait */
   preparing?: string
 }
 
-/** Names only: values may be secrets. */
+/** The environment that a project adds. It contains only names, because values may be secrets. */
 export interface EnvironmentNote {
   tools: Array<{ tool: string; names: string[] }>
-  /** The agent itself started in this other folder, and has the environment there. */
+  /** The folder in which the agent itself was started, if it's another one. The agent has the environment of that folder. */
   agentFolder?: string
 }
 
-/** A terminal; its output is sent only if the view shows it, see `conversation/terminals`. */
+/** A terminal. Its output is sent only if the page shows it: see `conversation/terminals`. */
 export type TerminalNote = Omit<TerminalState, 'output'> & { output?: string }
 
-/**
- * A tool call without long content, for a view that shows only its line or the end of its output; see
- * `conversation/toolCalls`.
- */
+/** A tool call without long content, for a page that shows only its line or the end of its output: see `conversation/toolCalls`. */
 export type CutToolCall = ToolCallEntry & { cut: true }
 
 export function isCut(entry: ToolCallEntry): entry is CutToolCall {
   return 'cut' in entry
 }
 
-/** The first `keep` items stay, `append` continues the text of the next one, `add` comes after it. */
+/**
+ * A change of a tool call's content: the first `keep` items stay, `append` continues the text of the next item, and `add` comes after that
+ * item.
+ */
 export interface ToolContentDelta {
   keep: number
   append?: string
@@ -254,42 +254,45 @@ export interface EditedEntry {
 
 /** The prompts that the user edits in the conversation. */
 export interface EditedPromptsShown {
-  /** Increases when prompts may have other entries, or when the page has to show these edits instead of its own. */
+  /** Increases when prompts may have other entries, or when the page must show these edits instead of its own. */
   round: number
-  /** The latest last; absent while their entries aren't known. `from`: where the page stored the edit last. */
+  /** The edits, the latest last; absent while their entries aren't known. `from` is the entry under which the page stored the edit last. */
   prompts?: Array<{ entryId: EntryId; draft: Draft<Attachment>; from?: EditedEntry }>
 }
 
 export interface ConversationSnapshot {
-  /** Increases with every message; if there's a gap before a patch, the view requests a snapshot. */
+  /** Increases with every message. If there is a gap before a patch, the page requests a snapshot. */
   revision: number
   head: ConversationHead
-  /** The last entries; `first` is the index of the first of them, `total` how many there are. */
+  /** The last entries. `first` is the index of the first one, and `total` the number of all entries. */
   entries: Entry[]
   first: number
   total: number
-  /** The host reads the other entries once the page reports `conversation/drawn`. */
+  /** The host reads the other entries when the page reports `conversation/drawn`. */
   more?: true
-  /** Entries before `first` that are needed to draw pending requests: the requests, their tool calls, and what these are part of. */
+  /**
+   * Entries before `first` that are needed to draw pending requests: the requests' own entries, their tool calls, and the entries that
+   * contain them.
+   */
   pendingEntries?: Array<{ index: number; entry: Entry }>
   /** the terminals of the entries, with the output of the visible ones */
   terminals: TerminalNote[]
   draft: Draft<Attachment>
   edits?: EditedPromptsShown
-  /** the height of the composer that the user set, in pixels; for a page that just loaded */
+  /** the height of the composer that the user set, in pixels; only for a page that has just loaded */
   composerHeight?: number
-  /** as in `ReturnPrompts` */
+  /** as in `conversation/returnPrompts` */
   returned?: ReturnedPrompt[]
-  /** The side bar switches from History to the conversation: in the same frame, so that it's drawn once. */
+  /** The side bar switches from History to the conversation. The snapshot contains this, so that the page draws only once. */
   leavesHistory?: true
 }
 
 export type PatchOp =
-  /** An entry at `index` is new or replaced (`index === total` appends). */
+  /** The entry at `index` is new or replaced. If `index === total`, the entry is appended. */
   | { op: 'entry'; index: number; entry: Entry }
-  /** Text appended to a text block of the entry `id`: a message, a compaction or a message to a session. */
+  /** Appends text to a text block of the entry `id`: a message, a compaction or a message to a session. */
   | { op: 'text'; id: EntryId; block: number; text: string }
-  /** The changes of a tool call that was sent before; `content`: see {@link ToolContentDelta}. */
+  /** The changes of a tool call that was sent before. For `content`, see {@link ToolContentDelta}. */
   | {
       op: 'tool'
       id: EntryId
@@ -297,10 +300,10 @@ export type PatchOp =
       cleared?: Array<keyof ToolCallEntry>
       content?: ToolContentDelta
     }
-  /** Without `output` if only the rest changed, or the output isn't shown. */
+  /** A terminal; without `output` if only other members changed, or if the page doesn't show the output. */
   | { op: 'terminal'; terminal: TerminalNote }
   | { op: 'terminal_output'; terminalId: string; text: string }
-  /** `cleared`: the keys that were removed, since JSON has no `undefined`. */
+  /** `cleared` contains the keys that were removed, since JSON has no `undefined`. */
   | { op: 'head'; head: Partial<ConversationHead>; cleared?: Array<keyof ConversationHead> }
 export interface ConversationPatch {
   revision: number
@@ -322,16 +325,16 @@ export type {
 export interface ChangedFileNote {
   /** absolute */
   path: string
-  /** absent if all its changes are decided */
+  /** absent if all changes of the file are decided */
   status?: 'added' | 'modified' | 'deleted' | 'renamed'
-  /** Of a renamed file: its previous path, absolute. */
+  /** the previous path of a renamed file, absolute */
   from?: string
-  /** Whether some or all changes of the file happened during a turn without a report by the agent. */
+  /** Whether all or some changes of the file happened during a turn without a report by the agent. */
   uncertain?: 'all' | 'some'
-  /** lines */
+  /** numbers of lines */
   added: number
   removed: number
-  /** Present once the user has decided about changes of the file: how many of them are kept, reverted and undecided. */
+  /** Present once the user has decided about changes of the file: how many changes are kept, reverted and undecided. */
   decided?: {
     outcome: 'kept' | 'reverted' | 'both' | 'some'
     kept: number
@@ -339,7 +342,7 @@ export interface ChangedFileNote {
     undecided: number
     /** The file doesn't exist anymore. */
     isGone?: true
-    /** The user can undo what they decided, or some of it. */
+    /** The user can undo at least some of these decisions. */
     canUndo?: true
   }
 }
@@ -348,17 +351,17 @@ export interface ChangedFiles {
   key: string
   /** in review order; files without undecided changes appear only while other files have some */
   files: ChangedFileNote[]
-  /** The user has decided about that many of all their changes. */
+  /** The number of changes in all files, and how many of them the user has decided. */
   count?: { decided: number; total: number }
-  /** files that changed during the turn and aren't listed: too many, or too large */
+  /** the number of files that changed during the turn and aren't listed because there are too many or they are too large */
   omitted?: number
-  /** folders in which changes by commands can't be detected, absolute */
+  /** absolute paths of folders in which changes by commands can't be detected */
   unseen?: string[]
 }
 
-/** A permission rule that would have answered a request. */
+/** A permission rule that would answer a request. */
 interface RuleOffer {
-  /** a description of what the rule matches */
+  /** a description of the requests that the rule matches */
   label: string
   /** the effect of the rule, in a sentence */
   preview: string
@@ -368,24 +371,24 @@ interface RuleOffer {
   isOfWorkspace?: true
 }
 export interface RuleOffers {
-  /** The narrowest first. */
+  /** the rules, the narrowest first */
   offers: RuleOffer[]
   /** Whether there are workspace settings to write to. */
   workspace: boolean
 }
 
-/** The selection, or else the file of the active editor; `automatic`: it's added to every prompt. */
+/** The selection, or else the file of the active editor. `automatic` means that it's added to every prompt. */
 export interface ActiveContext {
   attachment?: Attachment
   automatic: boolean
 }
 
-/** The choices when a prompt is edited about the turns after it, with the user's last choice. */
+/** The choices about later turns when the user edits a prompt, with the user's last choice. */
 export interface EditOptions {
-  /** how many can be restored */
+  /** the number of files that can be restored */
   files: number
   canForget: boolean
-  /** The turns were set aside before, or the agent doesn't run: there is no choice. */
+  /** There is no choice, because the turns are already set aside or the agent isn't running. */
   isSetAside: boolean
   agentName: string
   restores: boolean
@@ -395,54 +398,54 @@ export interface EditOptions {
 /** Earlier prompts of a conversation, oldest first. */
 export interface EarlierPrompts {
   prompts: ContentBlock[][]
-  /** Index of the first one's entry; there are none before entry 0. */
+  /** the index of the first prompt's entry; 0 if there are no earlier prompts */
   from: number
 }
 
-/** The place where a context menu was opened, as the menu passes it to commands. */
+/** The place where a context menu was opened, in the form in which the menu passes it to commands. */
 export interface EntryContext {
   /** the conversation's key */
   conversation: string
   entry?: EntryId
 }
 
-/** The user went back to before this turn, so it's no longer part of the agent's context. */
+/** Whether the user went back to before this turn, so that the turn is no longer part of the agent's context. */
 export function isRewound(rewinds: readonly Rewind[], turn: number): boolean {
   return rewinds.some(({ from, to }) => from <= turn && turn <= to)
 }
 
-/** Whether a restore can be undone here. A conversation that was only forked before a prompt has its original. */
+/** Whether the restore can be undone in this conversation. A conversation that was only forked before a prompt still has its original. */
 export function canUndo({ withdrawn, forgotten, restored }: Rewind): boolean {
   return !withdrawn && (!forgotten || restored !== undefined)
 }
 
-/** More matches than this are not counted. */
+/** The maximum number of matches that are counted. */
 export const FIND_LIMIT = 20_000
 
 export interface FindResult {
-  /** the id of the answered `find/start` */
+  /** the id of the `find/start` that this answers */
   id: number
   /**
    * Three numbers for each entry: its index, the number of matches in the part that is visible while the entry is collapsed, and the number
-   * in the whole entry. With `part: 'change'`, the numbers replace the previous ones of these entries.
+   * in the whole entry. With `part: 'change'`, the numbers replace the previous numbers of these entries.
    */
   hits: number[]
   part: 'whole' | 'change'
-  /** The search isn't complete: more results follow. */
+  /** whether the search is still in progress and more results follow */
   searching: boolean
-  /** There are more matches than were counted. */
+  /** whether there are more matches than were counted */
   limited: boolean
-  /** Why nothing was searched: a sentence. */
+  /** a sentence that says why nothing was searched */
   problem?: string
 }
 
-/** `question`: the pending request with this id, or the next one after the focused request */
+/** `question` is the pending request with this id, or else the next one after the focused request */
 export type NavigateTo = 'previousTurn' | 'nextTurn' | 'first' | 'latest' | 'question'
 
-/** 1: toward the end, -1: toward the beginning. */
+/** 1 is toward the end, -1 toward the beginning. */
 export type Direction = 1 | -1
 
-/** The index of the nearest prompt at or after `from` in a direction. */
+/** Returns the index of the nearest prompt at or after `from` in a direction. */
 export function nearestPrompt(
   entries: readonly Entry[],
   from: number,

@@ -15,11 +15,11 @@ export type HistoryAction = Params<HistoryMessages['history/act']>['action']
 export type ActionForMany = Params<HistoryMessages['history/actOnMany']>['action']
 
 export const historyMessages = {
-  /** The page can draw; asks for the list. */
+  /** The page can draw, and asks for the list. */
   'history/ready': nothing,
   /** The page has drawn the rows, and requests the remaining changes. */
   'history/rest': nothing,
-  /** The next page of an agent's sessions. */
+  /** Requests the next page of an agent's sessions. */
   'history/more': agent,
   'history/act': session.extend({
     action: z.enum([
@@ -35,12 +35,12 @@ export const historyMessages = {
       'unpin',
     ]),
   }),
-  /** The same action for several sessions. Sessions that don't support the action are skipped. */
+  /** Runs an action for several sessions. Sessions that don't support the action are skipped. */
   'history/actOnMany': z.object({
     action: z.enum(['delete', 'archive', 'unarchive', 'pin', 'unpin']),
     sessions: z.array(session).max(100_000),
   }),
-  /** Searches the conversations; an empty text ends the search. `here`: only sessions of the open folders. */
+  /** Searches the conversations; an empty text ends the search. With `here`, searches only sessions of the open folders. */
   'history/search': z.object({ id: z.number(), text: z.string().max(1000), here: z.boolean() }),
   /** Asks for the start and the end of a saved conversation. */
   'history/preview': session,
@@ -49,17 +49,17 @@ export const historyMessages = {
     entry: agentsId,
     matches: z.array(z.string().max(1000)).min(1).max(100),
   }),
-  /** An empty title restores the automatic one. */
+  /** Renames a session. An empty title restores the automatic title. */
   'history/rename': session.extend({ title: z.string().max(4096) }),
-  /** Brings the sessions back that were deleted a moment ago. */
+  /** Brings back the sessions that were deleted a moment ago. */
   'history/undoDeletion': nothing,
-  /** Starts an agent that isn't running, to list its sessions. */
+  /** Starts an agent that isn't running, so that its sessions can be listed. */
   'history/startAgent': agent,
   /** Shows the agent's sign-in methods in the conversation. */
   'history/signIn': agent,
   /** Shows the setting that limits the size of all saved conversations. */
   'history/openSizeSetting': nothing,
-  /** Runs one of Parley's commands; the host has a list of allowed ones. */
+  /** Runs one of Parley's commands. The host has a list of allowed commands. */
   'history/command': z.object({ command: z.string().max(256) }),
 } as const
 

@@ -5,62 +5,63 @@ export interface HistoryRow {
   agentName: string
   sessionId: string
   title: string
-  /** there is no title yet: `title` is a placeholder and drawn as one */
+  /** whether there is no title yet: `title` is then a placeholder, which is drawn differently */
   untitled: boolean
   /** earlier titles, by which the session can be found */
   formerTitles?: string[]
   cwd: string
   /** the folder's name */
   folder: string
-  /** whether it belongs to a folder that is open in this window, or to a worktree of its repository */
+  /** whether the session belongs to a folder that is open in this window, or to a worktree of its repository */
   here: boolean
-  /** the worktree in which the session works, if it isn't open in this window; without a branch, it was removed */
+  /** the worktree in which the session works, if it isn't open in this window; without a branch, the worktree was removed */
   worktree?: { name: string; branch?: string }
   /** milliseconds since the epoch */
   updatedAt?: number
-  /** the session is open in this window */
+  /** whether the session is open in this window */
   open: boolean
-  /** displayed in a view of this window */
+  /** a view of this window shows the session */
   shown?: true
   activity?: 'idle' | 'running' | 'requires_action'
-  /** the result of the last work, until the user views it; `interrupted`: its window closed */
+  /** how the last work ended, until the user views the session; `interrupted` means that its window closed */
   ended?: 'done' | 'failed' | 'interrupted'
   canLoad: boolean
   canResume: boolean
   canClose: boolean
   canDelete: boolean
-  /** only Parley's copy is deleted: the agent keeps its own */
+  /** whether only Parley's copy is deleted, because the agent keeps its own */
   deletesCopy: boolean
   canFork: boolean
   canArchive: boolean
-  /** archived sessions are shown only on request */
+  /** whether the session is archived: archived sessions are listed only on request */
   archived: boolean
-  /** listed first */
+  /** whether the session is listed first */
   pinned: boolean
-  /** The agent's report about a session that isn't open in this window. */
+  /** what the agent reports about a session that isn't open in this window */
   elsewhere?: 'open' | 'running' | 'requires_action' | 'saved'
   /**
-   * another window has the session open and works in it, or finished the work unseen; `only`: this window's list doesn't have the session
+   * another window has the session open and works in it, or finished the work unseen; `only` means that this window's list doesn't contain
+   * the session
    */
   inWindow?: true | 'only'
-  /** the agent's list lacks this session; `saved`: Parley has a copy */
+  /** the agent's list doesn't contain this session; `saved` means that Parley has a copy */
   unlisted?: 'saved' | 'gone'
 }
 
-/** A note about one agent in the list, besides its rows. */
+/** The state of one agent in the list, besides its rows. */
 export interface HistoryAgentNote {
   agentId: string
   name: string
   /** as in `AgentChoice` */
   icon?: string
   state: 'loading' | 'listed' | 'cannot-list' | 'failed' | 'sign-in' | 'not-started'
-  /** one sentence for failed and sign-in */
+  /** a sentence, in the states `failed` and `sign-in` */
   message?: string
-  /** there are more pages, and nobody has requested them yet */
+  /** whether there are more pages, which nobody has requested yet */
   more: boolean
-  /** further pages are being requested */
+  /** whether further pages are being requested */
   paging: boolean
-  /** who is signed in, as text; absent if sign-in isn't required or it isn't known */
+  /** who is signed in, as text; absent if the agent doesn't require sign-in, or if it's unknown */
   account?: string
 }
 
@@ -70,7 +71,7 @@ export interface HistoryHit {
   sessionId: string
   /** the id of the entry that matches best */
   entry: string
-  /** a part of its text: every second element is a match */
+  /** a part of the entry's text: every second element is a match */
   excerpt: string[]
   /** the number of entries that match */
   count: number
@@ -80,16 +81,16 @@ export interface HistoryHit {
 export interface HistoryPreview {
   agentId: string
   sessionId: string
-  /** in order; `gap`: entries are omitted; empty if nothing is saved */
+  /** the parts in order; `gap` stands for omitted entries; empty if nothing is saved */
   parts: Array<{ kind: 'user' | 'agent' | 'tool'; text: string } | { kind: 'gap' }>
 }
 
-/** The results so far, the best first. */
+/** The results of a search so far, the best first. */
 export interface HistoryHits {
-  /** of the request */
+  /** the id of the request */
   id: number
   hits: HistoryHit[]
-  /** only the newest messages were searched */
+  /** whether only the newest messages were searched */
   isLimited: boolean
 }
 
@@ -100,16 +101,16 @@ export interface HistorySummary {
   hasFolder: boolean
   /** size of all saved conversations in bytes, and its limit; 0 for no limit */
   storage: { used: number; max: number }
-  /** sessions that were deleted a moment ago, and that the user can bring back */
+  /** sessions that were deleted a moment ago and that the user can bring back */
   deleted: Array<Pick<HistoryRow, 'agentName' | 'title' | 'deletesCopy'>>
-  /** number of searchable conversations, and of all; or why none can be searched */
+  /** the number of searchable conversations and of all conversations; or the reason why none can be searched */
   search: { progress?: { done: number; total: number }; problem?: string }
 }
 
 export interface HistoryChanges extends HistorySummary {
   /** the sessions that are new or changed */
   rows: HistoryRow[]
-  /** the removed sessions; absent if `rows` are all sessions and replace the page's rows */
+  /** the removed sessions; absent if `rows` contains all sessions and replaces the page's rows */
   removed?: Array<{ agentId: string; sessionId: string }>
   /** more changes follow once the page requests them */
   more?: true

@@ -28,30 +28,33 @@ const filter: z.ZodType<FrameFilter> = z.object({
 })
 
 export const inspectorMessages = {
-  /** The page can draw, and shows the frames of this filter. */
+  /** The page can draw, and shows the frames that match this filter. */
   'inspector/filter': z.object({ version: count, filter }),
-  /** The frames at these positions of the filter, without `to`; fewer if they aren't in memory anymore. */
+  /**
+   * Returns the frames at these positions of the filter, from `from` (inclusive) to `to` (exclusive); fewer if some aren't in memory
+   * anymore.
+   */
   'inspector/rows': request(
     z.object({ version: count, from: count, to: count }),
     answer<{ from: number; rows: FrameRow[] }>(),
   ),
-  /** A frame as a whole; `null` if it isn't in memory anymore. */
+  /** Returns a whole frame; `null` if it isn't in memory anymore. */
   'inspector/frame': request(z.object({ n: count }), answer<FrameDetails | null>()),
-  /** The turn that a frame is part of; `null` if it's part of none. */
+  /** Returns the turn to which a frame belongs; `null` if it belongs to none. */
   'inspector/turn': request(z.object({ n: count }), answer<TurnTimeline | null>()),
   'inspector/record': z.object({ on: z.boolean() }),
   'inspector/clear': nothing,
-  /** Shows the messages of a file that was exported, in place of the recorded ones. */
+  /** Shows the messages of an exported file instead of the recorded ones. */
   'inspector/import': nothing,
   /** Writes the shown frames to a file. */
   'inspector/export': nothing,
   /** Opens a report with the last shown frames, which the user can edit. */
   'inspector/report': nothing,
-  /** Shows a session of the messages as a conversation: that of a frame, or one that the user selects. */
+  /** Shows a recorded session as a conversation: the session of a frame, or one that the user selects. */
   'inspector/replay': z.object({ n: count.optional() }),
 } as const
 
-/** The host's messages to the protocol inspector, sent while it's visible. */
+/** The host's messages to the protocol inspector. They are sent while it's visible. */
 export interface InspectorHostMessages {
   'inspector/state': InspectorState
   'inspector/names': InspectorNames

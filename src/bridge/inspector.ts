@@ -10,19 +10,19 @@ export interface FrameRow {
   /** the agent's name */
   agent: string
   sessionId?: string
-  /** of a response: the method of its request */
+  /** only for a response: the method of its request */
   method?: string
   /** the kind of update in a `session/update` */
   about?: string
-  /** milliseconds from a request to its response; both have it */
+  /** milliseconds from a request to its response; both frames have the value */
   duration?: number
-  /** the response is an error; its request has it, too */
+  /** the response is an error; its request is marked as well */
   failed?: true
   /** the message doesn't match the official schema */
   invalid?: true
   /** a request without a response */
   pending?: true
-  /** of a response: the number of its request, and the other way round */
+  /** for a response, the number of its request, and for a request, the number of its response */
   pair?: number
 }
 
@@ -32,25 +32,25 @@ export interface FrameDetails {
   json: string
   /** The message was too long, so the JSON is only a part of it. */
   isCut?: true
-  /** in which ways the message doesn't match the official schema of this version */
+  /** how the message differs from the official schema of this version */
   violations?: { version: number; problems: string[] }
-  /** where the list shows it; absent if it doesn't */
+  /** the position in the list; absent if the filter doesn't show the frame */
   position?: number
 }
 
-/** What happened in a turn, as far as its frames say. */
+/** The timeline of a turn, as far as its frames show it. */
 export interface TurnTimeline {
-  /** the number of the frame that it began with */
+  /** the number of the turn's first frame */
   first: number
-  /** when it began, in milliseconds since the epoch */
+  /** when the turn began, in milliseconds since the epoch */
   at: number
-  /** milliseconds, so far if it's running */
+  /** the turn's duration so far, in milliseconds */
   duration: number
   /** milliseconds from the beginning to the first output of the agent */
   firstOutput?: number
-  /** in the order in which they began */
+  /** the spans in the order in which they began */
   spans: TurnSpan[]
-  /** how many further spans there are */
+  /** the number of further spans */
   more: number
   /** No frame ended the turn. */
   isRunning?: true
@@ -61,58 +61,58 @@ export interface TurnTimeline {
 
 export interface TurnSpan {
   /**
-   * - `queue`: the prompt waited in Parley.
-   * - `wait`: the agent had the prompt and hadn't responded with anything.
+   * - `queue`: the prompt waited in Parley's queue.
+   * - `wait`: the agent had the prompt and hadn't sent any output yet.
    * - `permission`, `question`: the agent waited for the user, or for a rule.
-   * - `request`: the agent waited for Parley.
-   * - `stop`: from the request to stop the turn to its end.
+   * - `request`: the agent waited for Parley's answer.
+   * - `stop`: from the request to stop the turn to the turn's end.
    */
   kind: 'queue' | 'wait' | 'thought' | 'message' | 'tool' | 'permission' | 'question' | 'request' | 'stop'
-  /** the number of the frame that it began with */
+  /** the number of the span's first frame */
   n: number
   /** milliseconds since the turn began */
   start: number
   end: number
-  /** No frame ended it, so `end` is that of the turn. */
+  /** No frame ended the span, so `end` is the end of the turn. */
   isOpen?: true
-  /** of a tool call or permission: its title; of a request: its method */
+  /** for a tool call or permission, its title; for a request, its method */
   name?: string
-  /** the last status of a tool call; `failed` if the answer was an error */
+  /** the last status of a tool call; `failed` if the response was an error */
   outcome?: string
 }
 
-/** Which frames are shown. What is absent shows all. */
+/** Selects the frames that are shown. An absent member doesn't filter. */
 export interface FrameFilter {
-  /** anywhere in the message or its method, whatever the case */
+  /** text that occurs in the message or its method, in upper or lower case */
   text: string
   agentId?: string | undefined
   sessionId?: string | undefined
   method?: string | undefined
   direction?: 'send' | 'receive' | undefined
-  /** only error responses, and messages that don't match the schema */
+  /** whether only error responses and messages that don't match the schema are shown */
   errors?: boolean | undefined
 }
 
 export interface InspectorState {
   isRecording: boolean
-  /** the file that the messages are from, if they were imported */
+  /** the file from which the messages were imported, if any */
   file?: string
   /** number of frames in memory */
   count: number
-  /** how many times all frames were removed */
+  /** how often all frames were removed */
   cleared: number
   /** number of older frames that were removed from memory */
   dropped: number
-  /** identifies the filter: that of the page's last message */
+  /** identifies the filter of the page's last message */
   version: number
-  /** The filter hasn't seen all frames yet. */
+  /** whether frames still wait to be filtered */
   isFiltering: boolean
-  /** The positions of the frames that the filter shows. The same frame keeps its position. */
+  /** the positions of the frames that the filter shows; a frame always keeps its position */
   start: number
   end: number
 }
 
-/** What users can filter by. */
+/** The names by which users can filter. */
 export interface InspectorNames {
   agents: { id: string; name: string }[]
   sessions: { id: string; title: string }[]

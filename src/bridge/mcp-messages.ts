@@ -8,20 +8,20 @@ export type McpMessages = typeof mcpMessages
 const id = z.string().min(1).max(10_000)
 
 export const mcpMessages = {
-  /** The page can draw; asks for the servers. */
+  /** The page can draw, and asks for the servers. */
   'mcp/ready': nothing,
   /** Reads the files again. */
   'mcp/refresh': nothing,
   /** Lets the user add a server. */
   'mcp/add': nothing,
-  /** Opens the setting or file of a place. */
+  /** Opens the setting or file that defines servers. */
   'mcp/open': z.object({ source: id }),
   /** Turns all files of a kind on or off. */
   'mcp/switchSource': z.object({ kind: id, on: z.boolean() }),
   'mcp/switchServer': z.object({ key: id, on: z.boolean() }),
-  /** All servers of an agent. */
+  /** Turns all servers of an agent on or off. */
   'mcp/switchAgent': z.object({ agentId: id, on: z.boolean() }),
-  /** One server of a session. */
+  /** Turns one server of a session on or off. */
   'mcp/switchInSession': z.object({ session: id, key: id, on: z.boolean() }),
   /** Connects a bridge to its server again: see `McpServerNote.link`. */
   'mcp/restart': z.object({ link: id }),
@@ -38,6 +38,6 @@ export const mcpMessages = {
 
 /** The host's messages to the MCP Servers page. */
 export interface McpHostMessages {
-  /** Everything, when it changed and the page is visible. */
+  /** The whole state, sent when it changed and the page is visible. */
   'mcp/state': McpState
 }

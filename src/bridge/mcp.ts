@@ -2,9 +2,9 @@ import type { BridgeStatus } from '../mcp/bridge-status.ts'
 import type { ServerCheck } from '../mcp/server-check.ts'
 import type { McpServerNote } from '../mcp/server-note.ts'
 
-/** A server as a place defines it. */
+/** A server, as one place defines it. */
 export interface McpServerRow {
-  /** The server's source and name: see `serverKey`. */
+  /** The server's place and name: see `serverKey`. */
   key: string
   name: string
   /** `stdio`, `http` or `sse`; `unknown` if its entry is invalid */
@@ -15,7 +15,7 @@ export interface McpServerRow {
   isOff?: true
   /** The user must agree to the server first. */
   needsConsent?: true
-  /** The server's source can be changed. */
+  /** The server can be removed from its place. */
   canRemove?: true
   /** why no session gets the server */
   reason?: string
@@ -33,7 +33,7 @@ export interface McpSourceRow {
   id: string
   /** the setting or file */
   label: string
-  /** a file that can be turned off as a whole, by its kind */
+  /** the kind of a file whose servers can be turned off as a whole */
   kind?: string
   isOff?: true
   problems: string[]
@@ -42,11 +42,11 @@ export interface McpSourceRow {
 
 /** One server of an open session, as it was planned when the session started. */
 export interface McpSessionServer extends McpServerNote {
-  /** Switched off for this session alone. */
+  /** The server is turned off only for this session. */
   isOffHere?: true
-  /** The user's switches have changed since. */
+  /** The user's switches have changed since the session started. */
   isOutdated?: true
-  /** Of a server that Parley bridges: about others, agents report nothing. */
+  /** The state of Parley's bridge to the server; absent if Parley doesn't bridge the server, since agents report nothing. */
   bridge?: BridgeStatus
 }
 

@@ -24,7 +24,7 @@ import { DescribeAhead } from './review/changed-file.ts'
 import { Review } from './review/review.ts'
 import { type DecisionStore, ReviewProgress } from './review/review-progress.ts'
 
-/** Persists everything across reloads. */
+/** Persists all data of the tracker across reloads. */
 export interface TrackerStore
   extends BlobStore,
     TrackedFileStore,
@@ -37,15 +37,17 @@ export interface TrackerStore
 export interface TrackerOptions {
   files: FilesShared
   store: TrackerStore
-  /** Moves a file to the trash; its content is in the store. Rejects if there is no trash. */
+  /** Moves a file to the trash; the content is also in the store. Rejects if there is no trash. */
   trash?: (path: string) => Promise<void>
-  /** Read each time checkpoints are dropped. Absent: checkpoints are kept without a limit. */
+  /** Returns the limits; called each time checkpoints are dropped. Absent: checkpoints are kept without a limit. */
   checkpoints?: () => CheckpointLimits
   /** Globs of files to ignore in folders without a repository. */
   excluded?: () => readonly string[]
-  /** By key, the sessions that the conversation of a session was in before: their changes are its, too. */
+  /** The keys of the sessions that a session's conversation was in before: their changes also count as changes of this session. */
   earlierSessions?: (session: string) => readonly string[]
-  /** Resolves when this window has taken over the turns of an earlier one, whose changes aren't the user's. */
+  /**
+   * Resolves when this window has taken over the turns of an earlier one, so that the changes of these turns aren't taken for the user's.
+   */
   agentsBack?: Promise<void>
 }
 

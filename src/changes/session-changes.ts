@@ -1,4 +1,4 @@
-/** Agents' changes from the window's tracker, of all sessions or of one, to be kept or undone. */
+/** Agents' changes that the window tracks, of all sessions or of one, which the user can keep or undo. */
 import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import type { FileChange, Roots } from '../acp/model.ts'
@@ -30,19 +30,19 @@ export interface CheckpointFile {
   /** absolute */
   path: string
   action: 'change' | 'create' | 'delete'
-  /** of added and removed lines */
+  /** numbers of added and removed lines */
   added: number
   removed: number
-  /** Whether some or all changes of the file happened during a turn without a report by the agent. */
+  /** Whether some or all changes of the file are uncertain: they happened during a turn, and the agent didn't report them. */
   uncertain?: Share
   /**
    * Why the file, or a part of it, is left unchanged.
    * - `user`, `agent`: the user or another session changed the same lines.
-   * - `unsaved`: the file has unsaved changes that conflict.
+   * - `unsaved`: the file has unsaved changes that conflict with the checkpoint.
    * - `conflict`: the file has unsaved changes and was written on disk meanwhile.
    * - `gone`: the user has deleted the file.
    * - `large`: the file was too large to be saved.
-   * - `age`, `size`: the checkpoint of the file was dropped.
+   * - `age`, `size`: the checkpoint of the file was dropped because it was too old, or checkpoints were too large.
    */
   unchangedBecause?: 'user' | 'agent' | 'unsaved' | 'conflict' | 'gone' | 'large' | 'age' | 'size'
 }
@@ -51,18 +51,18 @@ export interface CheckpointFile {
 export interface ChangeSelection {
   paths?: readonly string[]
   turn?: number
-  /** This turn and all later ones, including kept changes: undoing them restores the checkpoint before this turn. */
+  /** Selects this turn and all later turns, including kept changes. Undoing the selection restores the checkpoint before this turn. */
   since?: number
-  /** by path */
+  /** hunks of one file, by id */
   hunks?: { path: string; ids: ReadonlySet<number> }
-  /** Skips uncertain changes. */
+  /** Whether to skip uncertain changes. */
   certain?: boolean
-  /** Only turns of the session itself, not of earlier sessions of its conversation. */
+  /** Selects only turns of the session itself, not of earlier sessions of its conversation. */
   own?: true
 }
 
 export interface UndoReport {
-  /** Id to revert the undo with; absent if nothing was undone. */
+  /** The undo, which can be reverted; absent if nothing was undone. */
   undone?: Undone
   /** The files that were left unchanged, and why. */
   unchanged: Array<{ path: string; why: Exclude<UndoOutcome, 'undone'> | Error }>
@@ -75,8 +75,8 @@ export interface KeptChanges {
   /** paths of the kept files, without those whose keep was undone */
   readonly paths: string[]
   /**
-   * Undoes the keep, so that the changes are the agents' again. `only`: of this file, and of the one that it was renamed from. Resolves to
-   * the files that an agent has changed since, which stay unchanged.
+   * Undoes the keep, so that the changes are the agents' again. `only`: undoes the keep only for this file and the file that it was renamed
+   * from. Resolves to the paths of files that an agent has changed since: their changes stay kept.
    */
   undo(only?: string): Promise<string[]>
 }
@@ -86,18 +86,18 @@ const MAX_UNDOING = 8
 
 /** The changes of one session's agents, or of all sessions. */
 export class ChangeScope {
-  /** absent: all sessions */
+  /** id of the session; absent: all sessions */
   readonly session: string | undefined
   /**
-   * The sessions that this session was forked from, or that its conversation used before (`continued`). Their turns up to these are part of
-   * the conversation.
+   * The sessions that this session was forked from, or that its conversation used before (`continued`), each with its last turn that is
+   * part of this conversation.
    */
   origins: () => ReadonlyArray<TurnRef & { continued?: true }> = () => []
   protected readonly tracker: ChangeTracker
   readonly #described = new WeakMap<TrackedFile, { version: number; described: ChangedFile | undefined }>()
   readonly #hunks = new WeakMap<TrackedFile, { version: number; hunks: readonly Hunk[] }>()
   readonly #sides = new WeakMap<TrackedFile, { version: number; side: RenameSide }>()
-  /** the last found renames, and the files that were compared */
+  /** the renames found last, and the deleted and added files that were compared */
   #known: { deleted: RenameSide[]; added: RenameSide[]; renames: Rename[] } | undefined
   readonly #counts = new WeakMap<RenameSide, { from: RenameSide; counts: LineCounts }>()
 
@@ -106,13 +106,13 @@ export class ChangeScope {
     this.session = session
   }
 
-  /** The sessions whose changes these are; `undefined`: all sessions. */
+  /** The sessions whose changes this scope contains; `undefined`: all sessions. */
   get sessions(): ReadonlySet<string> | undefined {
     if (this.session === undefined) return undefined
     return new Set([this.session, ...this.#originsFor({}).map(({ session }) => session)])
   }
 
-  /** A file of this or another session changed. */
+  /** Fires when files of this or another session change. */
   get onDidChange(): Event<ReadonlySet<string>> {
     return this.tracker.files.onDidChange
   }
@@ -153,12 +153,12 @@ export class ChangeScope {
     return this.list().find(one => one.path === file.path || one.from === file.path)
   }
 
-  /** Reads and writes the files. */
+  /** The object that reads and writes the files. */
   get shared(): FilesShared {
     return this.tracker.shared
   }
 
-  /** Reads all tracked files from disk again, or those with these paths and their previous paths. Never rejects. */
+  /** Reads all tracked files from disk again, or only those at these paths and at the paths that they were renamed from. Never rejects. */
   async refresh(paths?: readonly string[]): Promise<void> {
     const { disk, files } = this.tracker
     if (!paths) return disk.refresh()
@@ -169,7 +169,7 @@ export class ChangeScope {
     return disk.refreshIn(path => keys.has(files.paths.key(path)))
   }
 
-  /** The file without these changes. */
+  /** The file's state without the changes of this scope. */
   before(path: string): FileState | undefined {
     return this.tracker.views.at(path)?.without(this.#matches({}))
   }
@@ -189,7 +189,7 @@ export class ChangeScope {
     const matches = this.#matches(selection)
     const changesOf = this.#changesOf(selection)
     const selected = this.#selected(selection)
-    // earlier decisions about a file that an agent moved
+    // earlier decisions about a file that an agent renamed move to its new path
     const keptPaths = new Set(selection.hunks ? [] : selected.map(({ path }) => path))
     for (const { path, from } of this.list())
       if (from !== undefined && keptPaths.has(path) && keptPaths.has(from))
@@ -201,7 +201,7 @@ export class ChangeScope {
       const { path } = file
       const changes = changesOf(file).map(({ sessions }) => sessions)
       const undo = this.tracker.review.keep(path, matches, this.#idsOf(path, selection))
-      // a session that is replaced is no decision of the user
+      // when a session is replaced, its changes are kept without a decision by the user
       const isDecision = selection.own === undefined
       const isGone = file.attributes.type === 'absent'
       const withdraw = isDecision
@@ -233,8 +233,8 @@ export class ChangeScope {
   }
 
   /**
-   * Undoes changes where no other changes are lost. `force`: also discards the user's edits within the agent's changes. `into`: adds the
-   * files to an earlier undo, so that one command reverts both.
+   * Undoes the selected changes unless that would lose other changes. `force`: also discards the user's edits within the agent's changes.
+   * `into`: the earlier undo to add the files to, so that one command reverts both.
    */
   async undo(
     selection: ChangeSelection = {},
@@ -245,7 +245,7 @@ export class ChangeScope {
     const begun = await this.tracker.review.beginUndo(isShared ? undefined : this.session, into)
     const { undone, note, end } = begun
     const unchanged: UndoReport['unchanged'] = []
-    /** by the new path of a renamed file: why the old one couldn't be restored */
+    /** by the new path of a renamed file: why the file couldn't be restored at its old path */
     const blocked = new Map<string, UndoReport['unchanged'][number]['why']>()
     const renames = selection.since === undefined ? this.#renames(selection.turn) : []
     const stays = (path: string, why: UndoReport['unchanged'][number]['why']) => {
@@ -309,7 +309,7 @@ export class ChangeScope {
     return { ...(undone.files.length > 0 && { undone }), unchanged }
   }
 
-  /** For each change of a decision, the sessions that made it. The old path of a renamed file has no sessions. */
+  /** Returns the selected changes of a file, each with the sessions that made it; none for the old path of a renamed file. */
   #changesOf(
     selection: ChangeSelection,
   ): (file: TrackedFile) => Array<{ id?: number; sessions: readonly string[] }> {
@@ -327,7 +327,10 @@ export class ChangeScope {
     }
   }
 
-  /** Where a folder replaced a file, or a file a folder, the current one must be removed first. */
+  /**
+   * The files to undo first: where a folder replaced a file, or a file replaced a folder, the new one must be removed before the old one
+   * returns.
+   */
   #inTheWay(files: readonly TrackedFile[]): ReadonlySet<TrackedFile> {
     const gone = new Set<string>()
     const aboveGone = new Set<string>()
@@ -342,7 +345,10 @@ export class ChangeScope {
     return new Set(files.filter(isInTheWay))
   }
 
-  /** Groups of files that are undone one after the other: both paths of a renamed file, and files that the editor changes. */
+  /**
+   * Groups the files. The files of one group are undone one after the other: both paths of a renamed file, and files that the editor
+   * changes.
+   */
   #groups(files: readonly TrackedFile[], renames: readonly Rename[]): TrackedFile[][] {
     const from = new Map(renames.map(rename => [rename.to.file, rename.from.file]))
     const groups = new Map<TrackedFile, TrackedFile[]>()
@@ -359,7 +365,7 @@ export class ChangeScope {
     return [open, ...others]
   }
 
-  /** The keys of the folders that contain it. */
+  /** The keys of the folders that contain this path. */
   #keysAbove(path: string): string[] {
     const { rules } = this.tracker.shared
     const keys: string[] = []
@@ -368,7 +374,7 @@ export class ChangeScope {
     return keys
   }
 
-  /** Undoing all changes of a renamed file includes its other path. */
+  /** The ids of the selected hunks of a file; `undefined` selects all of its changes, such as at the other path of a renamed file. */
   #idsOf(path: string, { hunks }: ChangeSelection): ReadonlySet<number> | undefined {
     return hunks && this.tracker.files.paths.key(path) === this.tracker.files.paths.key(hunks.path)
       ? hunks.ids
@@ -412,7 +418,7 @@ export class ChangeScope {
       file,
       text: lines ? lines.join('') : file.text,
       attributes: lines ? file.attributesWithout(matches) : file.attributes,
-      // only needed for files without a match of the same content
+      // computed on demand: only needed for files without a match of the same content
       get lines() {
         lines ??= file.lines
         return lines
@@ -446,7 +452,7 @@ export class ChangeScope {
     return [...chosen]
   }
 
-  /** Selecting all changes of a renamed file includes its name. */
+  /** Whether these hunks are all changes of a renamed file, so that the rename itself is selected, too. */
   #isWhole({ from, to }: Rename, { path, ids }: NonNullable<ChangeSelection['hunks']>): boolean {
     const file = [from.file, to.file].find(
       one => this.tracker.files.paths.key(one.path) === this.tracker.files.paths.key(path),
@@ -471,7 +477,7 @@ export class ChangeScope {
     }
   }
 
-  /** Only restoring a checkpoint affects turns before a fork. */
+  /** The origins that a selection includes: only restoring a checkpoint affects turns before a fork. */
   #originsFor({ since, own }: ChangeSelection) {
     return own ? [] : this.origins().filter(({ continued }) => continued || since !== undefined)
   }
@@ -496,7 +502,7 @@ export class ChangeScope {
       if (file.gone) return unchanged('gone')
       const found = tracker.views.rewound(path, matches)
       if (found === 'unsaved') return unchanged(found)
-      // the content on disk is restored once the user has merged it
+      // the content on disk can be restored once the user has merged the unsaved changes
       const rewound = found === 'conflict' ? file.rewound(matches) : found
       if (!rewound) return []
       const { file: target } = rewound
@@ -535,7 +541,7 @@ export class ChangeScope {
     return typeof rewound === 'object' ? rewound.file.state : undefined
   }
 
-  /** `undefined` if the file is unchanged. */
+  /** Describes the changes of this scope in a file; `undefined` if there are none. */
   #describe(file: TrackedFile, turn?: number): ChangedFile | undefined {
     if (turn !== undefined) return describe(file, this.#matches({ turn }))
     if (this.session === undefined || file.sessions.every(one => one === this.session))
@@ -555,7 +561,7 @@ export class SessionChanges extends ChangeScope {
   #guard: PathGuard
   #turn = 0
   #before: Promise<unknown> = Promise.resolve()
-  /** Changes that tool calls reported and that the tracker doesn't have yet: their paths are checked first. */
+  /** Reports of tool calls that the tracker doesn't have yet, because their paths are being checked. */
   readonly #reports = new Set<Promise<void>>()
   /** Reports about a file are applied in the order in which the agent sent them, however long a check of the path takes. */
   readonly #ofPath = new KeyedQueue()
@@ -566,14 +572,15 @@ export class SessionChanges extends ChangeScope {
     this.#guard = this.#guardOf(roots)
   }
 
-  /** The session continues with these roots. */
+  /** Replaces the session's roots. */
   setRoots(roots: Roots): void {
     this.#roots = roots
     this.#guard = this.#guardOf(roots)
   }
 
   /**
-   * A turn starts. `isWorking`: whether it may be changing files now. `ranGit`: whether the agent itself may have run Git.
+   * Records that a turn starts. `isWorking`: whether the turn may be changing files now. `ranGit`: whether the agent itself may have run
+   * Git.
    */
   beginTurn(
     turn: number,
@@ -600,7 +607,7 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.turns.endTurn(this.session, this.reported)
   }
 
-  /** Also waits until the tracker knows what tool calls have reported. */
+  /** Like the inherited method, but first waits until the tracker knows what tool calls have reported. */
   override async refresh(paths?: readonly string[]): Promise<void> {
     await this.reported
     await super.refresh(paths)
@@ -611,15 +618,15 @@ export class SessionChanges extends ChangeScope {
     return Promise.all(this.#reports)
   }
 
-  /** The current text of a file in the roots; `undefined` if it has none. Never rejects. */
+  /** The current text of a file in the roots; `undefined` if the file has no text or is outside of the roots. Never rejects. */
   async textOf(path: string): Promise<FileText | undefined> {
     const file = await this.#guard.check(path).catch(() => undefined)
     return file?.inside ? this.tracker.reader.textOf(file.realPath) : undefined
   }
 
   /**
-   * A file in the roots as it is on disk; links aren't followed. `undefined` if it's outside of the roots or can't be
-   * read. `before`: the file as it was, if known. `folders`: see `StateReader`.
+   * Reads a file in the roots from disk, without following links. `undefined` if the file is outside of the roots or can't be read.
+   * `before`: the file's earlier state, if known. `folders`: see `StateReader`.
    */
   async stateOf(path: string, before?: FileState, folders?: RealFolders): Promise<FileState | undefined> {
     const realPath = await this.#realPathOf(path, folders)
@@ -663,17 +670,17 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.files.watchDecisions()
   }
 
-  /** Path of a file in which the user kept or undid changes of any session. */
+  /** Fires with the path of a file in which the user kept or undid changes of any session. */
   get onDidDecide(): Event<string> {
     return this.tracker.files.onDidDecide
   }
 
-  /** Path of a file that the user begins to edit before the agents' changes in it are known. */
+  /** Fires with the path of a file that the user begins to edit before the agents' changes in it are known. */
   get onDidBeginEdit(): Event<string> {
     return this.tracker.edits.onDidBeginEdit
   }
 
-  /** A file is about to be written through the client; `work` does the writing. */
+  /** Runs `work`, which writes a file through the client, and tracks this write. */
   async writing<T>(path: string, content: string, work: (tracked: TrackedWrite) => Promise<T>): Promise<T> {
     const file = await this.#guard.check(path).catch(() => undefined)
     if (!file?.inside) return work({})
@@ -681,7 +688,7 @@ export class SessionChanges extends ChangeScope {
     return this.tracker.writes.writing(file.realPath, content, this.#author(), work)
   }
 
-  /** A tool call reported these changes and the files that it works on. Never rejects. */
+  /** Records the changes that a tool call reported, and the files that the tool call works on. Never rejects. */
   tool(
     reported: Omit<ToolChange, 'change' | 'patch'>,
     diffs: ReadonlyArray<{ changes: readonly FileChange[]; patch?: { format: string; text: string } }>,
@@ -725,8 +732,8 @@ export class SessionChanges extends ChangeScope {
   }
 
   /**
-   * Files changed during this turn or an earlier one, most of them without a report. `isDecided`: whether the user has kept, undone or
-   * saved changes of a file since the search for changes began.
+   * Records files that changed during this turn or an earlier one, most of them without a report. `isDecided`: whether the user has kept,
+   * undone or saved changes of a file since the search for changes began.
    */
   async noticed(
     changes: ReadonlyArray<{ path: string; before: FileText | FileState; mode?: number; unsure?: true }>,
@@ -737,7 +744,7 @@ export class SessionChanges extends ChangeScope {
       contentsOf(all.flatMap(({ before }) => (isState(before) ? { value: before.attributes } : []))),
     )
     for (const { path, before, mode, unsure } of changes) {
-      // a state belongs to the path itself, and a text to the target of a link
+      // at the path of a link, a state is that of the link itself, and a text that of the link's target
       const file = isState(before) ? undefined : await this.#guard.check(path).catch(() => undefined)
       const realPath = isState(before)
         ? await this.#realPathOf(path)
@@ -752,7 +759,7 @@ export class SessionChanges extends ChangeScope {
     release()
   }
 
-  /** Files that changed during the turn but aren't listed. */
+  /** The files that changed during the turn but aren't listed. */
   get omitted(): Omitted {
     return this.tracker.turns.omitted(this.session)
   }
@@ -761,7 +768,7 @@ export class SessionChanges extends ChangeScope {
     this.tracker.turns.omit(this.session, omitted)
   }
 
-  /** Forgets everything: the session is new, and the data stored under its id belongs to another session. */
+  /** Forgets everything stored for the session's id: the session is new, and the data belongs to an earlier session with the same id. */
   clear(): void {
     void this.tracker.files.ready.then(() => {
       this.keep({ own: true })

@@ -12,7 +12,7 @@ export const AGENT_COLORS = [
 ] as const
 export type AgentColor = (typeof AGENT_COLORS)[number]
 
-/** The icon and its color as one text, like `sync~spin` in VS Code, since both are shown in the same places. */
+/** The icon and its color as one text, in the style of VS Code's `sync~spin`, since they're always shown together. */
 export function iconInColor<T extends string | undefined>(
   icon: T,
   color: AgentColor | undefined,

@@ -1,6 +1,6 @@
 import { CancelledError } from './errors.ts'
 
-/** A promise with the functions that settle it, as `Promise.withResolvers` gives them (Node 22). */
+/** A promise with the functions that settle it, as `Promise.withResolvers` returns them in Node 22. */
 export interface Deferred<T> {
   readonly promise: Promise<T>
   resolve(value: T | PromiseLike<T>): void
@@ -22,7 +22,7 @@ export function delay(ms: number): Promise<void> {
   return new Promise(resolve => setTimeout(resolve, ms))
 }
 
-/** Loads something once, on the first call, and shares the result. After a failure, the next call loads it again. */
+/** Returns a function that loads something on its first call, and then shares the result. After a failure, the next call loads it again. */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {
@@ -34,12 +34,13 @@ export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** A timer that is later than this was held up with everything else in the process. Milliseconds. */
+/** A timer that fires later than this was delayed, with everything else in the process. Milliseconds. */
 const HELD_UP_MS = 50
 
 /**
- * Calls `end` after `ms` milliseconds, unless the returned function is called before. If the process was stopped or busy then, what it
- * waits for may have come but wasn't read, since timers are first: it gets as much time again as it missed, once, up to `ms`.
+ * Calls `end` after `ms` milliseconds, unless the returned function is called before. If the process was suspended or busy at that time,
+ * the awaited data may have arrived without having been read, since timers run first: the wait is then extended once by the time that was
+ * missed, at most `ms`.
  */
 function afterWaiting(ms: number, end: () => void): () => void {
   const due = performance.now() + ms
@@ -81,7 +82,7 @@ export async function raceAbort<T>(promise: Promise<T>, signal: AbortSignal | un
 }
 
 /**
- * Runs `work` with a signal that aborts with the given signal, and after `ms` milliseconds. An `AbortSignal.timeout` within
+ * Runs `work` with a signal that aborts when the given signal does, or after `ms` milliseconds. An `AbortSignal.timeout` within
  * `AbortSignal.any` could be garbage-collected, and would then never abort.
  */
 export async function withDeadline<T>(
@@ -99,9 +100,9 @@ export async function withDeadline<T>(
 }
 
 /**
- * Waits for `work` and settles as it does. After `ms` milliseconds, `onSlow` can show a notice, which must close when its
- * signal aborts. If the promise that `onSlow` returned resolves, the user has stopped waiting: this rejects with
- * `CancelledError`, and the signal passed to `work` aborts. The work itself may still take effect later.
+ * Waits for `work` and settles as it does. After `ms` milliseconds, `onSlow` can show a notice, which must close when its signal aborts. If
+ * the promise that `onSlow` returned resolves, the user has stopped waiting: the returned promise rejects with `CancelledError`, and the
+ * signal passed to `work` aborts. The work itself may still take effect later.
  */
 export async function withSlowNotice<T>(
   work: (givenUp: AbortSignal) => Promise<T>,
@@ -127,7 +128,10 @@ export async function withSlowNotice<T>(
   }
 }
 
-/** Does `work` for each item, for at most `limit` items at the same time. Rejects with the first failure; the rest goes on. */
+/**
+ * Runs `work` for each item, for at most `limit` items at the same time. Rejects with the first failure, but continues with the other
+ * items.
+ */
 export async function forEachConcurrent<T>(
   items: readonly T[],
   limit: number,
@@ -164,7 +168,7 @@ export class KeyedQueue {
   }
 }
 
-/** Bounds how much is used at the same time, such as memory: further work waits, in order. */
+/** Limits the use of a resource, such as memory, at any time: further work waits, in order. */
 export class Budget {
   readonly #max: number
   #used = 0

@@ -9,13 +9,13 @@ interface Block {
 
 export interface Chip {
   label: string
-  /** codicon */
+  /** name of the codicon */
   icon: string
   /** tooltip */
   detail?: string
 }
 
-/** The URI scheme of context that isn't a file; followed by the kind of context. */
+/** The URI scheme of context that isn't a file; the kind of context follows. */
 export const CONTEXT_SCHEME = 'parley:'
 const ICONS: Readonly<Record<string, string>> = {
   problems: 'warning',
@@ -55,7 +55,7 @@ export function chipOf(block: Block): Chip {
   }
 }
 
-/** The last name in a URI with its lines, as a user reads it: `a.ts:3`, `a.ts:3-5`. */
+/** The last name in a URI with the lines, in readable form: `a.ts:3`, `a.ts:3-5`. */
 export function nameOfUri(uri: string): string {
   const lines = LINES.exec(uri)
   return `${nameIn(uri)}${lines ? linesText(lines[0], lines[1], lines[2]) : ''}`
@@ -67,7 +67,7 @@ function linesText(_fragment: string, from?: string, to?: string): string {
   return `:${from}${to === undefined || to === from ? '' : `-${to}`}`
 }
 
-/** The last name in a URI, as a user reads it. */
+/** The last name in a URI, in readable form. */
 function nameIn(uri: string): string {
   const path = uri.replace(/[?#].*$/s, '').replace(/\/+$/, '')
   return readable(path.slice(path.search(/[^/:\\]*$/))) || uri

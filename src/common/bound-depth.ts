@@ -4,10 +4,9 @@ import { MAX_DEPTH } from './limits.ts'
 export const TOO_DEEP = '…'
 
 /**
- * Cuts what is nested deeper than {@link MAX_DEPTH} from a parsed JSON value, in place. Everything behind the connection
- * (validation, comparing, structured cloning, `JSON.stringify`) recurses, and a value with thousands of levels would
- * overflow the stack.
- * @param length of the JSON text: each level takes two characters, so short messages need no check
+ * Cuts what is nested deeper than {@link MAX_DEPTH} from a parsed JSON value, in place. All later processing (validation, comparing,
+ * structured cloning, `JSON.stringify`) recurses, and a value with thousands of levels would overflow the stack.
+ * @param length the length of the JSON text: each level takes two characters, so short messages need no check
  */
 export function boundDepth<T>(value: T, length = Number.POSITIVE_INFINITY): T {
   return length < 2 * MAX_DEPTH ? value : (bounded(value, MAX_DEPTH) as T)

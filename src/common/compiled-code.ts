@@ -5,11 +5,12 @@ import { messageOf } from './errors.ts'
 import { isWithin } from './file-names.ts'
 import type { Logger } from './logger.ts'
 
-/** Old code may belong to programs that are gone; other code is compiled again when it's needed. Milliseconds. */
+/** Older code is deleted, since it may belong to programs that are gone; it's compiled again if it's needed. Milliseconds. */
 const MAX_AGE_MS = 30 * 24 * 3_600_000
 
 /**
- * Size limit, since Node also stores the code of all extensions that are loaded after Parley, and stores it again after an update. Bytes.
+ * Size limit of the folder: Node also stores the code of all extensions that are loaded after Parley, and stores code again after an
+ * update. Bytes.
  */
 const MAX_BYTES = 128 * 1024 * 1024
 
@@ -32,13 +33,13 @@ export async function storeCompiledCode(
     node.flushCompileCache?.()
     await removeOldest(folder, maxBytes)
   } catch (error) {
-    // the disk can't be written, for example
+    // for example, the disk can't be written
     log.debug(`The compiled code: ${messageOf(error)}`)
   }
 }
 
 async function removeOldest(folder: string, maxBytes: number): Promise<void> {
-  // with file types, since it would follow links otherwise
+  // with file types, since `readdir` would follow links otherwise
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = await Promise.all(
     entries.map(async entry => {

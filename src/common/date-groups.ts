@@ -33,14 +33,14 @@ export function groupByDate<T extends { updatedAt?: number }>(
   return [...groups.values()]
 }
 
-/** Sorts the newest first and rows without a time last; rows with the same time keep their order. */
+/** Compares rows to sort the newest first and rows without a time last; rows with the same time keep their order. */
 export function newestFirst(a: { updatedAt?: number }, b: { updatedAt?: number }): number {
   if (a.updatedAt === b.updatedAt) return 0
   if (a.updatedAt === undefined) return 1
   return b.updatedAt === undefined ? -1 : b.updatedAt - a.updatedAt
 }
 
-/** Days begin at local midnight, also when a day has 23 or 25 hours. */
+/** Returns a function that determines the group of a time. Days begin at local midnight, also if a day has 23 or 25 hours. */
 function dateGrouper(now: number): (updatedAt: number | undefined) => DateGroupKey {
   const today = new Date(now)
   const daysAgo = (days: number) =>

@@ -15,7 +15,7 @@ export function toDisposable(release: () => void): Disposable {
   }
 }
 
-/** Owns disposables and releases them in reverse order; one added after disposal is disposed immediately. */
+/** Owns disposables and releases them in reverse order; a disposable that is added after disposal is disposed immediately. */
 export class DisposableStore implements Disposable {
   readonly #items = new Set<Disposable>()
   #disposed = false
@@ -43,7 +43,7 @@ export class DisposableStore implements Disposable {
   }
 }
 
-/** Base class of an object that owns others: disposing it disposes everything that it registered. */
+/** Base class of objects that own disposables: disposing such an object disposes everything that it registered. */
 export abstract class Owner implements Disposable {
   protected readonly owned = new DisposableStore()
 

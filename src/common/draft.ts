@@ -4,7 +4,7 @@
  */
 export interface Draft<Item extends DraftItem = DraftItem> {
   text: string
-  /** in their order, never overlapping */
+  /** the chips in their order in the text, never overlapping */
   chips: ChipRange[]
   items: Item[]
 }
@@ -12,7 +12,7 @@ export interface ChipRange {
   /** offsets in the text, in UTF-16 units; `to` is exclusive */
   from: number
   to: number
-  /** of the item */
+  /** id of the item */
   id: string
 }
 export interface DraftItem {
@@ -37,7 +37,7 @@ export function wordsFor(label: string): string {
   return label.startsWith('/') ? label : `@${label}`
 }
 
-/** A draft with valid chips only: chips that don't match its text or items are dropped. */
+/** The draft without chips that don't match its text or items. */
 export function validDraft<Item extends DraftItem>({ text, chips, items }: Draft<Item>): Draft<Item> {
   const known = new Set(items.map(item => item.id))
   const used = new Set<string>()
@@ -54,8 +54,8 @@ export function validDraft<Item extends DraftItem>({ text, chips, items }: Draft
 }
 
 /**
- * Concatenates drafts with an empty line between them. A draft of only white space is dropped unless it's last, where it was typed after
- * the others. Items with the same id in several drafts get different ids.
+ * Concatenates drafts with an empty line between them. A draft of only white space is dropped unless it's last, where the user typed it
+ * after the others. Items with the same id in several drafts get different ids.
  */
 export function joinDrafts<Item extends DraftItem>(...drafts: Array<Draft<Item>>): Draft<Item> {
   const joined: Draft<Item> = { text: '', chips: [], items: [] }
@@ -114,10 +114,10 @@ export function draftParts<Item extends DraftItem>(draft: Draft<Item>): Array<Dr
   return parts
 }
 
-/** The fields of a prompt's block needed here. */
+/** The fields of a prompt's block that this module needs. */
 interface Block {
   type: string
-  /** only for the model; the user didn't write it */
+  /** whether the block is only for the model: the user didn't write it */
   agentOnly?: true
   /** a slash command that the user typed, and the text that the agent gets instead */
   asText?: true
@@ -125,8 +125,8 @@ interface Block {
 }
 
 /**
- * Whether each block of a prompt is part of its text: text, commands, and blocks with text before or after them on the same line.
- * Attached blocks come after the end of the text.
+ * For each block of a prompt, whether the block is part of the text: text, commands, and blocks with text before or after them on the same
+ * line. Attached blocks come after the end of the text.
  */
 export function inText(blocks: readonly Block[]): boolean[] {
   const last = blocks.findLastIndex(isText)
@@ -150,7 +150,7 @@ function canStandInText(block: Block): boolean {
   return (block.type === 'resource' || block.type === 'resource_link') && !block.agentOnly
 }
 
-/** A sent or queued prompt as a draft to continue editing. */
+/** Turns a sent or queued prompt into a draft that the user can continue to edit. */
 export function draftOf<B extends Block, Item extends DraftItem>(
   blocks: readonly B[],
   itemOf: (block: B) => Item,

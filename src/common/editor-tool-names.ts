@@ -1,7 +1,9 @@
-/** The name of the editor's own MCP server, and what the names of its tools in permission rules and conversations begin with. */
+/** The name of the editor's own MCP server, and the prefix of its tools' names in permission rules and conversations. */
 export const EDITOR_SERVER = 'vscode'
 
-/** The tools of the editor's own MCP server, in the order in which agents see them. The default tools are on in `parley.editorTools`. */
+/**
+ * The tools of the editor's own MCP server, in the order in which agents see them. All of them are on by default in `parley.editorTools`.
+ */
 export const EDITOR_TOOL_NAMES = [
   'diagnostics',
   'symbols',

@@ -11,7 +11,7 @@ export function errorCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code
 }
 
-/** The user or the owner canceled the work; never shown as a failure. */
+/** The error for work that the user or the work's owner canceled; never shown as a failure. */
 export class CancelledError extends Error {
   override readonly name = 'CancelledError'
 
@@ -20,12 +20,12 @@ export class CancelledError extends Error {
   }
 }
 
-/** The request isn't possible now or with this agent; shown as information, not as a failure. */
+/** The error for a request that isn't possible now or with this agent; shown as information, not as a failure. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'
 }
 
-/** Of an error from another process, only the name and the message arrive. */
+/** Whether the error is a `CancelledError`. Compares names, since only the name and the message of an error in another process arrive. */
 export function isCancelled(error: unknown): error is Error & { name: 'CancelledError' } {
   return error instanceof Error && error.name === 'CancelledError'
 }

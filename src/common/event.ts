@@ -3,7 +3,7 @@ import { type Disposable, toDisposable } from './disposable.ts'
 /** Subscribes a listener until the returned disposable is disposed. */
 export type Event<T> = (listener: (value: T) => void) => Disposable
 
-/** The firing side of an {@link Event}. A listener that throws doesn't affect the others. */
+/** Fires an {@link Event}. A listener that throws doesn't affect the others. */
 export class Emitter<T> implements Disposable {
   readonly #listeners = new Set<(value: T) => void>()
   /** a copy of the listeners, until one is added or removed */

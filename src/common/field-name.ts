@@ -3,7 +3,7 @@ export function fieldName(key: string): string {
   return key.replace(/[^a-z\d]/gi, '').toLowerCase()
 }
 
-/** Whether a field of a tool's input, named as {@link fieldName} has it, is the directory of a command. */
+/** Whether a field of a tool's input, with a name from {@link fieldName}, is the directory of a command. */
 export function isCwdField(name: string): boolean {
   return /^(?:(?:current|working|work|start(?:ing)?|base|initial|run|exec(?:ution)?)?(?:dir|directory|folder)(?:path)?|cwd|chdir|pwd|workspacefolder)$/.test(
     name,
@@ -11,8 +11,8 @@ export function isCwdField(name: string): boolean {
 }
 
 /**
- * The last word of the fields where agents put the files of a tool: `path`, `newPath`, `target_file`, `dest_dir`. Agents
- * may report only the source as a location.
+ * Matches the last word in the names of fields that contain the files of a tool call: `path`, `newPath`, `target_file`, `dest_dir`. Needed
+ * because agents may report only the source as a location.
  */
 const PATH_KEY =
   /(?:^|[_-])(?:(?:file)?paths?|files?|filenames?|sources?|src|destinations?|dest|dst|targets?|director(?:y|ies)|dirs?|folders?)$|^(?:from|to|file_name)$/
@@ -25,10 +25,10 @@ export function isPathField(key: string): boolean {
   )
 }
 
-/** Fields of a tool's input with a URL, or a path written as one, as {@link fieldName} has them. */
+/** Fields of a tool's input with a URL, or a path written as a URL, by their names from {@link fieldName}. */
 export const URL_FIELDS: ReadonlySet<string> = new Set(
   'url urls uri uris href link address fileuri documenturi'.split(' '),
 )
 
-/** Fields of a tool's input with changes by the path of their file, as {@link fieldName} has them. */
+/** Fields of a tool's input that map the paths of files to their changes, by their names from {@link fieldName}. */
 export const CHANGES_FIELDS: ReadonlySet<string> = new Set(['changes', 'filechanges', 'files'])

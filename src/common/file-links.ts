@@ -10,58 +10,63 @@ export interface FileReference {
   column?: number
 }
 
-/** `:12`, `:12:3`, `:12,3`, `:12-20`, `#12`, `#L12`, `#L12,3`, `#L12C3-L20C1`, `(12)`, `(12,3)` */
+/** Matches a position: `:12`, `:12:3`, `:12,3`, `:12-20`, `#12`, `#L12`, `#L12,3`, `#L12C3-L20C1`, `(12)`, `(12,3)` */
 const POSITION = String.raw`(?:(?::|#L?)(\d{1,7})(?:[:,C](\d{1,7}))?(?:-L?\d{1,7}(?:[:,C]\d{1,7})?)?|\((\d{1,7})(?:,(\d{1,7}))?\))`
-/** Longer than any position. Characters. */
+/** Maximum length of a position. Characters. */
 const MAX_POSITION = 40
 const position = new RegExp(`^${POSITION}:?$`, 'i')
 
-/** Addresses that can be opened: http, https, file, a path, a path with a line, a Windows path. */
+/** Matches addresses that can be opened: http, https, file, a path, a path with a line, a Windows path. */
 export const LINK = new RegExp(
   String.raw`^(?:(?:https?|file):|[a-z]:(?:[\\/]|%5c)|(?!(?:java|vb)script:|data:)[^:]*${POSITION}:?$|(?![a-z][a-z0-9+.-]*:))`,
   'i',
 )
 
 const CHARACTER = String.raw`-\p{L}\p{M}\p{N}_@~%+.$#&`
-/** A character of a name, or a part in brackets, as of the routes `[...slug]` and `(group)`. Brackets around a path aren't. */
+/**
+ * A character of a name, or a part in brackets, as of the routes `[...slug]` and `(group)`. Brackets around a whole path aren't part of it.
+ */
 const NAME = String.raw`(?:[${CHARACTER}]|\[{1,2}[${CHARACTER}=]{1,80}\]{1,2}|\([${CHARACTER}]{1,80}\))`
-/** A name with at most one space, since with more it's probably a sentence. A space after an extension ends the file. */
+/** A name with at most one space: a text with more spaces is probably a sentence. A space after an extension ends the file. */
 const SPACED = String.raw`${NAME}+(?:(?<!\.[A-Za-z][A-Za-z0-9]{0,9}) (?=[\p{L}\p{N}[(])${NAME}+)?`
-/** No alternative starts within text where another alternative has failed, so that the time is linear. */
+/** Matches possible links. No alternative starts within text where another alternative has failed, so that the time is linear. */
 const candidate = new RegExp(
   [
     String.raw`(?:https?:\/\/|file:\/\/(?:localhost)?\/)[^\s"'<>\x60]+`,
-    // with spaces: absolute and with a position
+    // a path with spaces must be absolute and have a position
     String.raw`(?:\/?[A-Za-z]:[\\/]|~[\\/]|\/${NAME}+\/)(?:${SPACED}[\\/])*${SPACED}${POSITION}`,
-    // the name includes `#L12` of `#L12,3`
+    // in `a.ts#L12,3`, `NAME` also matches `#L12`, so a remaining `,3` is allowed
     String.raw`(?:\/?[A-Za-z]:(?=[\\/]))?(?:${NAME}|[\\/])+(?:${POSITION}|,\d{1,7})?`,
   ].join('|'),
   'giu',
 )
-/** The longest part that is a file: with an extension, or a well-known name without one. */
+/** Matches the longest part that names a file: with an extension, or a well-known name without an extension. */
 const file = new RegExp(
   String.raw`^((?:.*[^\\/.]\.[A-Za-z][A-Za-z0-9]{0,9}|(?:.*[\\/])?(?:Makefile|Dockerfile|Gemfile|Rakefile|Justfile|LICENSE|CODEOWNERS|\.gitignore|\.env))(?!\w))(?:(${POSITION})|#[\w-]+)?`,
   'u',
 )
-/** Words of a language without spaces before a path. */
+/** Matches words before a path in a language that doesn't separate words with spaces. */
 const wordsBefore = /^[^\\/]*[\p{Lo}\p{Lm}](?=[\w$@~]|\.{1,2}[\\/])/u
-/** A URL without a scheme. */
+/** Matches the start of a URL without a scheme. */
 const host = /^(?:www\.|[\w-]+\.(?:com|org|net|io|dev|app)\/)/i
 
-/** A part of a text. A link has `href`, of a website, or `file`: that is the text that may name the file, also more than is shown. */
+/**
+ * A part of a text. A link has `href`, the address of a website, or `file`, the text that may name a file, which may be longer than the
+ * shown text.
+ */
 export interface LinkedText {
   text: string
   file?: string
   href?: string
 }
 
-/** Longer texts aren't searched. Characters. */
+/** Maximum length of a text that is searched for links, and of a link. Characters. */
 const MAX_SEARCHED = 4000
 const MAX_REFERENCE = 400
 
 /**
- * The URLs and files in a line of output or prose. A bare `a.ts` counts only with a line, since `object.property` looks the
- * same.
+ * The URLs and files in a line of output or prose. A name without a folder, such as `a.ts`, counts only with a line, since
+ * `object.property` looks the same.
  */
 export function linkedParts(text: string): LinkedText[] {
   if (text.length > MAX_SEARCHED || !/[./\\:(#]/.test(text)) return [{ text }]
@@ -89,7 +94,7 @@ function toLink(found: string, before: string | undefined): LinkedText | undefin
     const text = found.replace(/[).,;:!?\]}]{1,20}$/, '')
     return /^f/i.test(text) ? { text, file: text } : { text, href: text }
   }
-  // the rest of a longer word
+  // it's the rest of a longer word
   if (found.length > MAX_REFERENCE || (before !== undefined && /[\w:]/.test(before))) return undefined
   const [reference, path, place] = file.exec(found) ?? []
   if (!reference || !path) return undefined
@@ -97,7 +102,7 @@ function toLink(found: string, before: string | undefined): LinkedText | undefin
   return { text: reference.replace(wordsBefore, ''), file: reference }
 }
 
-/** How many starts of a path are tried. */
+/** Maximum number of positions at which a path may start that are tried. */
 const MAX_STARTS = 16
 
 /** Everything that a link to a file can mean, the most literal reading first. The first existing file is used. */
@@ -112,7 +117,7 @@ export function readings(link: string): FileReference[] {
   })
 }
 
-/** The text, and its remainders without the words before a path. */
+/** The text, and the possible paths in it that start after other words. */
 function starts(text: string): string[] {
   const found = [text]
   const folder = text.search(/[\\/]/)

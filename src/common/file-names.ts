@@ -1,12 +1,12 @@
 /**
- * On Linux, a file name is any bytes. In strings, a byte that isn't UTF-8 is a lone surrogate (U+DC80 to U+DCFF), as in
- * Python (PEP 383), so that the name leads back to the same file.
+ * Converts between file names and strings. On Linux, a file name consists of any bytes. In strings, a byte that isn't UTF-8 becomes a lone
+ * surrogate (U+DC80 to U+DCFF), as in Python (PEP 383), so that the string can be converted back to the same file name.
  */
 import { isUtf8 } from 'node:buffer'
 import nodePath, { type PlatformPath } from 'node:path'
 import { hostPlatform } from './platform.ts'
 
-/** The string for a file name or path, or several. */
+/** The string for the bytes of one or several file names or paths. */
 export function decodeFileName(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString()
   let name = ''
@@ -18,7 +18,7 @@ export function decodeFileName(bytes: Buffer): string {
   return name
 }
 
-/** A path as the file system takes it. */
+/** The path in the form that Node's file system functions take. */
 export function onDisk(path: string, platform: NodeJS.Platform = hostPlatform): string | Buffer {
   if (isText(path) || platform === 'win32') return path
   const parts = path.split(/([\udc80-\udcff])/u)
@@ -28,8 +28,8 @@ export function onDisk(path: string, platform: NodeJS.Platform = hostPlatform): 
 }
 
 /**
- * Whether a path is the folder, or in it; both are absolute and spelled as on disk. `paths`: the path functions of the system. On Windows,
- * the path from a folder to another drive is absolute.
+ * Whether a path is the folder or in the folder. Both must be absolute and spelled as on disk. `paths`: the path functions of the system.
+ * On Windows, the path from a folder to another drive is absolute.
  */
 export function isWithin(
   folder: string,
@@ -40,12 +40,12 @@ export function isWithin(
   return below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below)
 }
 
-/** Whether a path is text. VS Code can't name other files. */
+/** Whether a path is valid text. VS Code can't represent other paths. */
 export function isText(path: string): boolean {
   return !/\p{Surrogate}/u.test(path)
 }
 
-/** A path to show. */
+/** The path for display, with a replacement character for each byte that isn't UTF-8. */
 export function readable(path: string): string {
   return path.replace(/\p{Surrogate}/gu, '\ufffd')
 }

@@ -1,6 +1,8 @@
 import type { Stats } from 'node:fs'
 
-/** Differs once a file was written or replaced: also if the file system's clock is coarse, where a replaced one has another number. */
+/**
+ * A string that changes when a file is written or replaced. If the file system's clock is too coarse, the inode reveals a replaced file.
+ */
 export function fileStamp({ mtimeMs, size, ino }: Pick<Stats, 'mtimeMs' | 'size' | 'ino'>): string {
   return `${mtimeMs} ${size} ${ino}`
 }

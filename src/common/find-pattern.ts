@@ -3,7 +3,7 @@ export interface FindQuery {
   text: string
   matchCase: boolean
   wholeWord: boolean
-  /** `text` is a regular expression */
+  /** whether `text` is a regular expression */
   regex: boolean
 }
 
@@ -20,7 +20,7 @@ export function findPattern({ text, matchCase, wholeWord, regex }: FindQuery): R
   }
   const source = text.replace(/[\\^$.*+?()[\]{}|/-]/g, character => `\\x${hex(character)}`)
   if (!wholeWord) return new RegExp(source, flags)
-  // no word boundary is needed at an edge that isn't part of a word
+  // an edge of the text that isn't part of a word needs no word boundary
   const characters = [...text]
   const before = wordCharacter.test(characters[0] ?? '') ? noWordBefore : ''
   const after = wordCharacter.test(characters.at(-1) ?? '') ? noWordAfter : ''
@@ -59,7 +59,7 @@ export function countMatches(pattern: RegExp, text: string, most: number): numbe
   return count
 }
 
-/** A character outside of the basic plane: two UTF-16 units. */
+/** Whether the character at this offset has two UTF-16 units. */
 function isPair(text: string, at: number): boolean {
   return (text.codePointAt(at) ?? 0) > 0xffff
 }

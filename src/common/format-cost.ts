@@ -1,11 +1,11 @@
 import { visible } from './visible.ts'
 
-/** A cost formatted for a language (a BCP 47 tag): `$0.42`, `3 credits`. `currency` may be any unit an agent names. */
+/** Formats a cost for a language (a BCP 47 tag): `$0.42`, `3 credits`. `currency` may be any unit an agent names. */
 export function formatCost(
   { amount, currency }: { amount: number; currency: string },
   language: string,
 ): string {
-  // More digits for amounts of a few cents, else the usual number.
+  // Amounts of a few cents have more digits.
   const maximumFractionDigits = amount < 0.1 ? 4 : 2
   const unit = visible(currency)
   try {

@@ -5,15 +5,18 @@ export interface ImageInfo {
   height: number
 }
 
-/** Maximum length of the longer side that models use, in pixels. Some refuse much larger images, and with them the session. */
+/**
+ * Maximum length of the longer side that models use, in pixels. Some models refuse much larger images, and then all further prompts of the
+ * session.
+ */
 export const MAX_IMAGE_SIDE = 1568
 
-/** Image files whose content a page can show, and so convert for models. */
+/** The names of image files that a page can show, and so can convert for models. */
 export const PICTURE_NAME = /\.(png|jpe?g|gif|webp|bmp|ico|avif)$/i
-/** Image files that neither models nor pages can read. */
+/** The names of image files that neither models nor pages can read. */
 export const UNREADABLE_PICTURE_NAME = /\.(heic|heif|tiff?|jxl)$/i
 
-/** `undefined` for types that not all models can read. The file name may suggest another type. */
+/** Reads the type and the size of an image; `undefined` for types that not all models can read. The file name may suggest another type. */
 export function imageInfo(bytes: Uint8Array): ImageInfo | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   try {
@@ -23,7 +26,7 @@ export function imageInfo(bytes: Uint8Array): ImageInfo | undefined {
     if (start.startsWith('\xff\xd8\xff')) return jpegInfo(view)
     if (start.startsWith('RIFF') && start.startsWith('WEBPVP8', 8)) return webpInfo(view, start[15])
   } catch {
-    // it's cut
+    // the file is cut off
   }
   return undefined
 }
@@ -32,10 +35,13 @@ function info(type: string, width: number, height: number): ImageInfo {
   return { mimeType: `image/${type}`, width, height }
 }
 
-/** Segments and fill bytes of a JPEG before its size; real ones have some hundreds at most. */
+/** Maximum number of segments and fill bytes of a JPEG before its size; real files have some hundreds at most. */
 const MAX_SEGMENTS = 10_000
 
-/** The size is in a segment whose marker is one of C0 to CF, except for three with tables. A marker may follow fill bytes, FF. */
+/**
+ * Reads the size of a JPEG from the segment whose marker is one of C0 to CF, except for three with tables. A marker may follow fill bytes,
+ * FF.
+ */
 function jpegInfo(view: DataView): ImageInfo | undefined {
   let at = 2
   for (let steps = 0; steps < MAX_SEGMENTS && view.getUint8(at) === 0xff; steps++) {
@@ -47,7 +53,7 @@ function jpegInfo(view: DataView): ImageInfo | undefined {
   return undefined
 }
 
-/** The fourth letter of the first chunk's name is the kind: lossy, lossless or extended. */
+/** Reads the size of a WebP image. `kind`: the fourth letter of the first chunk's name, which means lossy, lossless or extended. */
 function webpInfo(view: DataView, kind: string | undefined): ImageInfo {
   if (kind === 'X') {
     const side = (at: number) => 1 + view.getUint16(at, true) + (view.getUint8(at + 2) << 16)

@@ -8,7 +8,7 @@ import type { Logger } from './logger.ts'
 import { storedId } from './session-key.ts'
 import { writeWholeSync } from './whole-files.ts'
 
-/** Small values that survive a reload of the window. Setting `undefined` removes one. */
+/** Small values that survive a reload of the window. Setting `undefined` removes a value. */
 export interface KeyValueStore {
   get<T>(key: string): T | undefined
   set(key: string, value: unknown): void
@@ -16,12 +16,12 @@ export interface KeyValueStore {
 
 interface Unwritten {
   value: unknown
-  /** the stamp of the file that it replaces */
+  /** the stamp of the file that the value replaces */
   over: string | undefined
 }
 
 /**
- * Stores each value in its own file, written immediately: VS Code writes its mementos with a delay, in a browser of seconds, and reloading
+ * Stores each value in its own file, written immediately: VS Code writes its mementos with a delay (of seconds in a browser), and reloading
  * the page loses unwritten values. Only values that can't be written are kept in memory.
  */
 export class FolderStore implements KeyValueStore {
@@ -48,7 +48,7 @@ export class FolderStore implements KeyValueStore {
     }
   }
 
-  /** A value that can't be written, as on a full disk, is logged, and written as soon as it can be. */
+  /** Writes a value. If that fails, as on a full disk, the failure is logged, and the value is written as soon as possible. */
   set(key: string, value: unknown): void {
     const file = this.#filePath(key)
     const isKnown = this.#unwritten.delete(key)
@@ -72,13 +72,13 @@ export class FolderStore implements KeyValueStore {
     }
   }
 
-  /** Hashed, because keys contain the session ids of agents, which may have any characters. */
+  /** The file of a key. Its name is a hash, because keys contain the session ids of agents, which may have any characters. */
   #filePath(key: string): string {
     return join(this.#folder, `${createHash('sha256').update(storedId(key)).digest('hex').slice(0, 40)}.json`)
   }
 }
 
-/** `undefined` if there is no file. */
+/** Reads the stamp of a file; `undefined` if there is no file. */
 function readStamp(file: string): string | undefined {
   try {
     return fileStamp(statSync(file))

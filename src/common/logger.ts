@@ -9,7 +9,7 @@ export interface Logger {
 
 export const silentLogger: Logger = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 
-/** Passes each message on with its level. */
+/** Creates a logger that passes each message with its level to `write`. */
 export function loggerTo(write: (level: keyof Logger, message: string) => void): Logger {
   return {
     trace: message => write('trace', message),
@@ -20,14 +20,17 @@ export function loggerTo(write: (level: keyof Logger, message: string) => void):
   }
 }
 
-/** Writes to `log` until it's closed: when a window closes, agents that are still ending would write to a closed channel. */
+/**
+ * Creates a logger that writes to `log` until that's closed: when a window closes, agents that are still ending would write to a closed
+ * channel.
+ */
 export function untilClosed(log: Logger, isClosed: () => boolean): Logger {
   return loggerTo((level, message) => {
     if (!isClosed()) log[level](message)
   })
 }
 
-/** Writes to `log` with secrets redacted. */
+/** Creates a logger that writes to `log` with secrets redacted. */
 export function redactingLogger(log: Logger, redact: (message: string) => string): Logger {
   return loggerTo((level, message) => log[level](redact(message)))
 }

@@ -1,4 +1,4 @@
-/** Without any of these characters, a text has no markup. */
+/** Matches characters of markup; a text without them has no markup. */
 const markup = /[*_`~\\[\]<>#&|!+]|^\s*[-=]|^\s*\d+[.)]\s/m
 const fence = /^ {0,3}(`{3,}|~{3,})(.*)$/
 const tableRule = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/
@@ -6,8 +6,8 @@ const setextRule = /^ {0,3}(=+|-+)\s*$/
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' }
 
 /**
- * The visible text of Markdown, precise enough for searching: without the markup of emphasis, headings, lists, links and
- * tables; code is unchanged. Takes linear time. It isn't a parser, so unusually nested markup may remain.
+ * The visible text of Markdown, precise enough for searching: without the markup of emphasis, headings, lists, links and tables; code is
+ * unchanged. Takes linear time. Not a full parser, so unusually nested markup may remain.
  */
 export function markdownText(source: string): string {
   if (!markup.test(source)) return source
@@ -89,7 +89,7 @@ function runAt(text: string, at: number): number {
   return end - at
 }
 
-/** The start of a run of exactly this many backticks. */
+/** The position of the next run of exactly `length` backticks. */
 function closingTicks(text: string, from: number, length: number): number {
   for (let at = text.indexOf('`', from); at >= 0; ) {
     const run = runAt(text, at)
@@ -108,7 +108,7 @@ function isMark(text: string, at: number, length: number): boolean {
   return text[at] === '*' || !(wordCharacter.test(before) && wordCharacter.test(after))
 }
 
-/** A link, image, URL or entity that starts at this position: its length and its visible text. */
+/** The length and the visible text of a link, image, URL or entity that starts at this position. */
 function constructAt(text: string, at: number): [length: number, seen: string] {
   const pattern = text[at] === '<' ? addressHere : text[at] === '&' ? entityHere : linkHere
   pattern.lastIndex = at

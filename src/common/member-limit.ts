@@ -3,43 +3,47 @@ import { MAX_ANSWER_MEMBERS, MAX_DEPTH, MAX_MEMBERS } from './limits.ts'
 
 const [TAB, RETURN, SPACE, QUOTE, COMMA, BACKSLASH] = [9, 13, 32, 34, 44, 92]
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [91, 93, 123, 125]
-/** Objects that are less deep have the members of the protocol, which are in no order: only endless ones are cut. */
+/**
+ * Objects at a lower depth have the members of the protocol in any order, so they're cut only if they have more than `MAX_SHALLOW` members
+ * in total.
+ */
 const DEEP = 4
 const MAX_SHALLOW = 1000
-/** How much of a line tells whether it's an answer. Bytes. */
+/** Length of the beginning of a message by which a response is recognized. Bytes. */
 const HEAD_BYTES = 256
 const ANSWER = /^\s*\{[^{}[\]]*"result"\s*:/
 const BRACKET = Buffer.from('[')
 
 type Begun = 'nothing' | 'noise' | 'bracket' | 'message'
 
-/** In what {@link MemberLimit} keeps: a message of a batch ends here. */
+/** Marks the end of a message of a batch in the parts that {@link MemberLimit} keeps. */
 export const MESSAGE_END = Symbol('the end of a message')
 
 /**
  * Cuts members of objects and elements of arrays beyond {@link MAX_MEMBERS} from a line of JSON while it arrives, since parsing a million
- * keys would block for seconds. An object that was cut ends with a member that says so. Responses have a higher limit, since Parley
- * requested them, and a list of sessions may be long. Counts commas. A batch is divided into its messages. Create one object for each line.
+ * keys would block for seconds. An object that was cut ends with a member that marks the cut. Responses have a higher limit, since Parley
+ * requested them, and a list of sessions may be long. Members are counted by their commas. A batch is divided into its messages. Create one
+ * `MemberLimit` for each line.
  */
 export class MemberLimit {
   readonly #max: number
-  /** what has begun in the line; a bracket is that of a batch if a message follows */
+  /** what has begun in the line; a bracket begins a batch if a message follows */
   #begun: Begun = 'nothing'
   #isBatch = false
-  /** how the objects and arrays begin that are open, outermost first; the innermost ones may be missing */
+  /** the first characters of the open objects and arrays, outermost first; the innermost ones may be missing */
   readonly #open: number[] = []
   #depth = 0
   #isString = false
   #isEscaped = false
   #members = 0
   #shallow = 0
-  /** depth of the object or array whose further members are dropped; 0 for none */
+  /** depth of the object or array whose further members are dropped; 0: none */
   #cutting = 0
   /** the beginning of the message, as far as earlier pieces contain it */
   #head = ''
   /** the offset in the current piece at which the message begins or continues */
   #from = 0
-  /** determined once it matters */
+  /** whether the message is a response; determined when it's first needed */
   #isAnswer: boolean | undefined
   #hasCut = false
 
@@ -65,7 +69,7 @@ export class MemberLimit {
       const byte = piece[i]!
       if (this.#begun !== 'message') {
         const begun = this.#begin(byte)
-        // drops the bracket, and adds it again if it doesn't start a batch
+        // drop the bracket, and add it again if it doesn't start a batch
         if (begun === 'bracket') from = i + 1
         if (this.#depth > 0) pieces.push(BRACKET)
         this.#begun = begun
@@ -98,7 +102,7 @@ export class MemberLimit {
     return pieces
   }
 
-  /** What begins with the next byte of a line in which no message has begun. */
+  /** Determines what begins with the next byte of a line in which no message has begun. */
   #begin(byte: number): Begun {
     if (byte === OPEN_BRACE) {
       this.#isBatch = this.#begun === 'bracket'
@@ -107,7 +111,7 @@ export class MemberLimit {
     if (byte === SPACE || byte === TAB || byte === RETURN) return this.#begun
     if (this.#begun !== 'bracket')
       return byte === OPEN_BRACKET && this.#begun === 'nothing' ? 'bracket' : 'noise'
-    // an array of something else
+    // the array contains something else than messages
     this.#open[0] = OPEN_BRACKET
     this.#depth = 1
     return 'message'
@@ -122,7 +126,7 @@ export class MemberLimit {
     this.#isAnswer = undefined
   }
 
-  /** The end of the string in these bytes. */
+  /** The offset at which the string ends in these bytes. */
   #endOfString(piece: Buffer, start: number): number {
     for (let at = this.#isEscaped ? start + 1 : start; ; ) {
       const quote = piece.indexOf(QUOTE, at)
@@ -157,12 +161,12 @@ export class MemberLimit {
     return missing <= 0 ? this.#head : this.#head + piece.toString('latin1', this.#from, this.#from + missing)
   }
 
-  /** Levels beyond `MAX_DEPTH` are dropped later. */
+  /** Whether the innermost open value is an object. Levels beyond `MAX_DEPTH` don't matter, since they're dropped later. */
   get #isObject(): boolean {
     return this.#depth <= MAX_DEPTH && this.#open[this.#depth - 1] === OPEN_BRACE
   }
 
-  /** The placeholder for the cut members. The protocol's own arrays have only objects. */
+  /** The placeholder for the cut members. In an array, it's an object, since the protocol's own arrays contain only objects. */
   #note(): Buffer {
     const note = JSON.stringify(TOO_DEEP)
     if (this.#isObject) return Buffer.from(`,${note}:${note}`)

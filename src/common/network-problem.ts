@@ -22,7 +22,7 @@ type Kind =
   | 'expired'
   | 'other-name'
 
-/** Error codes of Node and its `fetch`, and of Chromium's network, which VS Code may use instead. */
+/** Error codes of Node and its `fetch`, and of Chromium's network stack, which VS Code may use instead. */
 const KINDS: Readonly<Record<Kind, readonly string[]>> = {
   offline: [
     ...['ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL'],
@@ -48,7 +48,10 @@ const KINDS: Readonly<Record<Kind, readonly string[]>> = {
   'other-name': ['ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_CERT_COMMON_NAME_INVALID'],
 }
 
-/** The error of VS Code's proxy support, which has no code. The older versions add the user's password for the proxy. */
+/**
+ * The message of an error of VS Code's proxy support, which has no code. In older versions, the message contains the user's password for
+ * the proxy.
+ */
 const NO_PROXY_CONNECTION = /^Failed to establish a socket connection to proxies\b/
 
 /** Why a request to this address failed. */
@@ -84,7 +87,7 @@ function problemOfProxy(status: number, address: string): NetworkProblem {
   return status === 407 ? problemOfStatus(407) : describeProblem('proxy', address)
 }
 
-/** Why a server's response failed, by its HTTP status. */
+/** Why a request failed, by the HTTP status of the server's response. */
 export function statusProblem(status: number, address: string): RequestProblem {
   return { ...problemOfStatus(status), detail: `status ${status} from ${withoutSecrets(address)}` }
 }
@@ -123,7 +126,7 @@ function describeCauses(error: unknown, address: string): string {
   return `${causes.join(' < ') || String(error)} (${withoutSecrets(address)})`
 }
 
-/** An address may contain a password, or a signature in its query. */
+/** The address without its user name, password and query, since these may contain secrets. */
 function withoutSecrets(address: string): string {
   if (!URL.canParse(address)) return ''
   const { origin, pathname } = new URL(address)
@@ -139,7 +142,7 @@ export function networkProblemOfOutput(output: string): NetworkProblem | undefin
   return address === undefined ? undefined : describeProblem(kind, address)
 }
 
-/** uv has no error codes, so these are messages of its libraries. */
+/** Messages of uv's libraries, since uv has no error codes. */
 const UV: ReadonlyArray<[RegExp, Kind]> = [
   [/\binvalid peer certificate: Expired\b/i, 'expired'],
   [/\binvalid peer certificate: NotValidForName\b/i, 'other-name'],
@@ -197,7 +200,7 @@ function problemKind(code: string | undefined): Kind | undefined {
   return (Object.keys(KINDS) as Kind[]).find(kind => KINDS[kind].includes(code))
 }
 
-/** The error and its causes: only the causes of a `fetch` error describe the failure. */
+/** The error and its causes, since only the causes of a `fetch` error describe the failure. */
 function errorChain(error: unknown): NodeJS.ErrnoException[] {
   const chain: NodeJS.ErrnoException[] = []
   for (let one = error; one instanceof Error && chain.length < 5; one = one.cause) chain.push(one)

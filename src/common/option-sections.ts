@@ -11,15 +11,15 @@ export interface Remembered {
 }
 
 export interface OptionSection<T extends Choice> {
-  /** the heading: one of Parley's, or a group of the agent; absent if there is only one list */
+  /** the heading: one of Parley's sections, or a group that the agent defines; absent if there is only one section */
   section?: 'favorites' | 'recent' | 'all' | { group: string }
   choices: T[]
 }
 
-/** Up to this many choices, favorites and recent values aren't listed separately. */
+/** Maximum number of choices without separate sections for favorites and recent values. */
 const FEW = 8
 
-/** The choices in the order of the list: favorites, recently used, then all, in the agent's order and groups. */
+/** Divides the choices into sections in the order of the list: favorites, recently used, then all, in the agent's order and groups. */
 export function sectionsOf<T extends Choice>(
   choices: readonly T[],
   remembered: Remembered | undefined,

@@ -1,6 +1,6 @@
-/** JSON from a file, a database or another program, which may be damaged. */
+/** Parses JSON from a file, a database or another program, which may be damaged. */
 
-/** `undefined` if it isn't JSON. */
+/** Parses a text; `undefined` if it isn't JSON. */
 export function parseJson(json: string): unknown {
   try {
     return JSON.parse(json)
@@ -9,7 +9,7 @@ export function parseJson(json: string): unknown {
   }
 }
 
-/** `undefined` if it isn't JSON, or not what the schema describes. */
+/** Parses a text; `undefined` if it isn't JSON or doesn't match the schema. */
 export function parseJsonAs<T>(
   schema: { safeParse(value: unknown): { data?: T | undefined } },
   json: string,

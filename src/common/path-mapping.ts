@@ -15,7 +15,7 @@ interface Flavor {
 }
 
 interface Place {
-  /** a drive or a share on Windows, else empty */
+  /** a drive or a share on Windows; otherwise empty */
   head: string
   names: string[]
 }
@@ -27,14 +27,14 @@ type Pair = Record<Side, Root>
 const POSIX: Flavor = { path: posix, isWindows: false, folds: false }
 const WINDOWS: Flavor = { path: win32, isWindows: true, folds: true }
 
-/** The prefix for a path of one machine that the other machine would take for a mapped path. No file has a path with it. */
+/** The prefix for a path of one machine that the other machine would take for a mapped path. No file's path begins like this. */
 const ELSEWHERE = '/elsewhere:'
 const ELSEWHERE_URI = 'file:///elsewhere:'
 
 /**
- * Translates between the paths of this machine and those of an agent on another machine, for what is in a folder that both have. Any other
- * path stays as it is, with a prefix if the other machine would take it for a mapped path; the translation back removes the prefix. The
- * longest root decides. Names are compared one by one, after `..` is resolved: neither `/srv/app2` nor `/srv/app/../x` is in `/srv/app`.
+ * Translates paths in folders that both this machine and an agent's machine have. Any other path stays as it is, with a prefix if the other
+ * machine would take it for a mapped path; the translation back removes the prefix. If several roots contain a path, the longest one
+ * counts. Names are compared one by one after `..` is resolved: neither `/srv/app2` nor `/srv/app/../x` is in `/srv/app`.
  */
 export class PathMapper {
   readonly #pairs: readonly Pair[]
@@ -50,17 +50,20 @@ export class PathMapper {
     })
   }
 
-  /** The path or `file:` URI here of one that the agent wrote. */
+  /** Translates a path or `file:` URI that the agent wrote to this machine. */
   toLocal(text: string): string {
     return this.#translate(text, 'remote', 'local')
   }
 
-  /** The path or `file:` URI on the agent's machine of one here. */
+  /** Translates a path or `file:` URI of this machine to the agent's machine. */
   toRemote(text: string): string {
     return this.#translate(text, 'local', 'remote')
   }
 
-  /** Whether a path or `file:` URI, as {@link toLocal} returned it, isn't in a mapped folder here. `cwd`: an absolute path here. */
+  /**
+   * Whether a path or `file:` URI that {@link toLocal} returned is outside of this machine's mapped folders. `cwd`: an absolute path on
+   * this machine.
+   */
   isElsewhere(text: string, cwd: string): boolean {
     if (isUri(text) && !isFileUri(text)) return true
     const file = isFileUri(text) ? pathOf(text, this.#local) : text
@@ -96,13 +99,13 @@ export class PathMapper {
     return isTaken ? text.replace(/^file:(?:\/\/[^/?#]*)?/i, ELSEWHERE_URI) : text
   }
 
-  /** `original`, if the other direction added the prefix. */
+  /** Returns `original`, the text without the prefix, if the translation in the other direction added the prefix; otherwise `text`. */
   #withoutPrefix(text: string, original: string, from: Side, to: Side): string {
     const isNested = original.startsWith(ELSEWHERE) || original.startsWith(ELSEWHERE_URI)
     return !isNested && this.#translate(original, to, from) === text ? original : text
   }
 
-  /** `undefined` if the path isn't mapped. */
+  /** Translates a path in a mapped folder; `undefined` if the path isn't mapped. */
   #mapped(text: string, from: Side, to: Side): { file: string; flavor: Flavor } | undefined {
     const found = this.#longest(text, from)
     if (!found) return undefined
@@ -111,7 +114,7 @@ export class PathMapper {
     const isOfWindows = flavor.isWindows || pair[from].flavor.isWindows
     if (isOfWindows && names.some(isNoWindowsName)) return undefined
     const file = written({ head: root.head, names: [...root.names, ...names] }, flavor)
-    // another mapping may cover the place
+    // the translation back may use another mapping: then the path doesn't count as mapped
     return this.#longest(file, to)?.pair === pair ? { file, flavor } : undefined
   }
 
@@ -129,7 +132,7 @@ export class PathMapper {
     return longest && { pair: longest, names }
   }
 
-  /** Whether the machine would take the path, which isn't mapped, for a mapped path. */
+  /** Whether the machine `by` would take the path, which isn't mapped, for a mapped path. */
   #isTaken(text: string, by: Side): boolean {
     return this.#pairs.some(pair => {
       const root = pair[by]
@@ -143,7 +146,7 @@ export class PathMapper {
   }
 }
 
-/** Whether a path that an agent named isn't one of this machine. `mappings`: of the agent's capabilities. */
+/** Whether a path that an agent named isn't a path of this machine. `mappings`: those in the agent's capabilities. */
 export function isElsewhere(
   mappings: readonly PathMapping[] | undefined,
   path: string,
@@ -152,7 +155,7 @@ export function isElsewhere(
   return mappings !== undefined && new PathMapper(mappings).isElsewhere(path, cwd)
 }
 
-/** Whether the path can be the root of a mapping: absolute on this machine, or on any machine for the agent's. */
+/** Whether the path can be the root of a mapping: a local root must be absolute on this machine, the agent's root on any machine. */
 export function isMappedRoot(path: string, side: Side, platform: NodeJS.Platform = hostPlatform): boolean {
   const local = platform === 'win32' ? WINDOWS : POSIX
   return rootOf(path, side === 'local' ? local : flavorOf(path)) !== undefined
@@ -171,9 +174,9 @@ function rootOf(path: string, flavor: Flavor): Root | undefined {
   return place && { ...place, flavor }
 }
 
-/** `undefined` for a path that isn't absolute. */
+/** Splits an absolute path into its head and names; `undefined` for other paths. */
 function placeOf(text: string, { path, isWindows }: Flavor): Place | undefined {
-  // some programs write long paths of Windows so
+  // some programs write long paths of Windows with the prefix `\\?\`
   const plain = isWindows
     ? text.replace(/^[\\/]{2}\?[\\/](?:UNC[\\/]|(?=[a-z]:))/i, whole => (/unc/i.test(whole) ? '\\\\' : ''))
     : text
@@ -194,12 +197,12 @@ function written({ head, names }: Place, { path }: Flavor): string {
   return head + path.sep + names.join(path.sep)
 }
 
-/** Windows reads separators, a stream or a shorter name into such a name. */
+/** Whether Windows would read the name as something else: a path, a stream or a shorter name. */
 function isNoWindowsName(name: string): boolean {
   return /[\\/:*?"<>|]|[. ]$/.test(name)
 }
 
-/** Whether a path that isn't absolute here may lead out of the folder where it's resolved. */
+/** Whether a path that isn't absolute on this machine may lead out of the folder where it's resolved. */
 function leaves(text: string): boolean {
   if (/^(?:[\\/]|[a-z]:)/i.test(text)) return true
   let depth = 0
@@ -219,10 +222,10 @@ function isFileUri(text: string): boolean {
   return /^file:/i.test(text)
 }
 
-/** The path of a `file:` URI; `undefined` if it has none on such a machine. */
+/** The path of a `file:` URI; `undefined` if the URI has no path on such a machine. */
 function pathOf(uri: string, { isWindows }: Flavor): string | undefined {
   const [, host = '', encoded = ''] = /^file:(?:\/\/([^/?#]*))?([^?#]*)/i.exec(uri) ?? []
-  // encoded separators
+  // an encoded separator would be part of a name
   if (/%2f|%5c/i.test(encoded)) return undefined
   const path = decoded(encoded)
   const isHere = host === '' || /^localhost$/i.test(host)
@@ -240,7 +243,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** With the fragment and query of `of`. */
+/** The `file:` URI of a file, with the fragment and query of the URI `of`. */
 function uriOf(file: string, { isWindows }: Flavor, of: string): string {
   const [, host = '', path = ''] = isWindows ? (/^(?:\\\\([^\\]+))?(.*)$/s.exec(file) ?? []) : ['', '', file]
   const url = new URL('file:///')

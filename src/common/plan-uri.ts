@@ -1,23 +1,23 @@
-/** Documents with a plan that an agent presents: read-only, as Markdown. */
+/** The URI scheme of read-only Markdown documents with a plan that an agent presents. */
 export const PLAN_SCHEME = 'parley-plan'
 
-/** Of agents that give their sessions and tool calls longer ids, no plan is opened. */
+/** Maximum length of a URI. A plan isn't opened if its agent uses longer ids for sessions and tool calls. Characters. */
 const MAX_LENGTH = 8000
 
 /** The plan that a document shows. */
 export interface PlanPlace {
-  /** the key of its conversation */
+  /** the key of the plan's conversation */
   key: string
   toolCallId: string
 }
 
-/** `undefined` if the ids are too long for a URI. */
+/** The URI of the document with a plan; `undefined` if the ids are too long for a URI. */
 export function planUri({ key, toolCallId }: PlanPlace): string | undefined {
   const uri = `${PLAN_SCHEME}:/Plan.md?${encodeURIComponent(JSON.stringify([key, toolCallId]))}`
   return uri.length > MAX_LENGTH ? undefined : uri
 }
 
-/** `undefined` if it's no document with a plan. VS Code writes the same URI in other ways. */
+/** Reads the URI of a document with a plan; `undefined` for other documents. VS Code may spell the same URI differently. */
 export function planPlace(uri: string): PlanPlace | undefined {
   const [, query] = /^parley-plan:\/Plan\.md\?([^#]*)/.exec(uri) ?? []
   if (query === undefined) return undefined

@@ -5,17 +5,20 @@ import { messageOf } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { hasFileModes } from './platform.ts'
 
-/** Stored data may be private, and on a shared machine other users can often read files that aren't protected. */
+/**
+ * The modes of Parley's folders and files: stored data may be private, and on a shared machine, other users can often read unprotected
+ * files.
+ */
 export const PRIVATE_FOLDER = 0o700
 export const PRIVATE_FILE = 0o600
 
-/** Creates a folder with its parents. Only the user can read its contents, even if the folder existed before. */
+/** Creates a folder with its parents. Only the user can read the folder's contents, even if the folder existed before. */
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   protect(folder, PRIVATE_FOLDER)
 }
 
-/** Some file systems have no modes; then there's nothing to protect. */
+/** Sets the mode of a file or folder. Does nothing on file systems without modes. */
 export function protect(file: string, mode: number): void {
   try {
     chmodSync(file, mode)
@@ -44,6 +47,6 @@ async function protectFile(file: string): Promise<void> {
   try {
     if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, PRIVATE_FILE)
   } catch {
-    // removed meanwhile
+    // the file was removed meanwhile
   }
 }

@@ -8,8 +8,8 @@ export class TooLargeError extends Error {
 }
 
 /**
- * The text of a file that others may have replaced, such as by a link to an endless device, or by a pipe that never answers. Rejects as
- * `open` does, with {@link TooLargeError}, and for anything that isn't a file.
+ * Reads the text of a file that others may have replaced, such as with a link to an endless device or with a pipe that never answers.
+ * Rejects with the errors of `open`, with {@link TooLargeError}, and for anything that isn't a file.
  */
 export async function readBounded(file: string, maxBytes: number): Promise<string> {
   // opening a pipe that has no writer would never return; Windows doesn't have this flag
@@ -21,7 +21,7 @@ export async function readBounded(file: string, maxBytes: number): Promise<strin
   }
 }
 
-/** The bytes of an open file. Rejects as {@link readBounded}; its errors name the file by its path. */
+/** Reads the bytes of an open file. Rejects like {@link readBounded}. `path`: names the file in errors. */
 export async function readHandle(handle: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
   // fstat of a file that was just opened doesn't wait for the disk
   const info = fstatSync(handle.fd)
@@ -29,7 +29,7 @@ export async function readHandle(handle: FileHandle, path: string, maxBytes: num
   if (!info.isFile()) throw new Error(`${path} isn't a file.`)
   const chunks: Buffer[] = []
   let bytes = 0
-  // the size is known only for files on a disk, and the file may grow
+  // read until the end, since the size is known only for files on a disk, and the file may grow
   while (bytes <= maxBytes && size <= maxBytes) {
     const length = size > bytes ? size - bytes + 1 : CHUNK_BYTES
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length)

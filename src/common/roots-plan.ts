@@ -3,12 +3,12 @@ export interface RootsPlan {
   cwd: string
   /** the folder's name, or the path with `~` */
   cwdLabel: string
-  /** A note about the cwd if it's outside of the workspace. */
+  /** A note if the cwd is outside of the workspace. */
   cwdRemark?: string
-  /** `added`: a folder of this window that the session did not have before */
+  /** `added`: whether this is a folder of the window that the session did not have before */
   additional: Array<{ path: string; label: string; added?: true }>
   /** workspace folders that the agent can't see, and why */
   unseen: Array<{ label: string; reason: string }>
-  /** No folder is open: the session works in a private scratch folder. */
+  /** Whether the session works in a private scratch folder, since no folder is open. */
   scratch: boolean
 }

@@ -1,13 +1,16 @@
 /** A query of History's search: words, "phrases" and filters such as `agent:codex` or `after:2026-11-01`. */
 export interface SearchQuery {
   terms: SearchTerm[]
-  /** each must be part of the agent's name or id, or equal it */
+  /** each must be part of the agent's name or id, or equal the name or id */
   agents: SearchTerm[]
-  /** each must be part of the path of the session's folder, or consist of whole folders in it; an absolute path must equal it */
+  /**
+   * each must be part of the path of the session's folder, or consist of whole folder names in that path; an absolute path must equal the
+   * folder's path
+   */
   folders: SearchTerm[]
   /** each must be part of the path of a file in the session */
   files: string[]
-  /** the session must be in each of these; unknown ones are ignored */
+  /** the session must be in each of these states; unknown states are ignored */
   states: string[]
   /** milliseconds since the epoch: only sessions that were used at or after this time */
   after?: number
@@ -16,9 +19,9 @@ export interface SearchQuery {
 }
 
 export interface SearchTerm {
-  /** without case and accents */
+  /** the text without case and accents */
   text: string
-  /** The filter must end at the end of a word, or be a whole name. Otherwise, it also matches names that start with it or contain it. */
+  /** Whether the text must end at the end of a word, or be a whole name. Otherwise, names that contain the text also match. */
   whole: boolean
 }
 
@@ -29,7 +32,7 @@ const FILTERS: Readonly<Record<string, 'agents' | 'folders' | 'files' | 'states'
   is: 'states',
 }
 
-/** A word, a phrase or a filter. */
+/** Matches a word, a phrase or a filter. */
 const PART = /(?:(\p{L}+):)?(?:"([^"]*)("?)|([^\s"]+))/gu
 
 /** Parses the typed query. A filter that is incomplete, or whose date is invalid, has no effect. */
@@ -57,7 +60,7 @@ export function parseSearch(text: string, now: number): SearchQuery {
   return query
 }
 
-/** Whether a session passes the filters of a query; files and text are in its conversation. */
+/** Whether a session passes the filters of a query; doesn't check files and text, which are in the session's conversation. */
 export function matchesFilters(
   { agents, folders, after, before }: SearchQuery,
   {
@@ -86,9 +89,9 @@ function hasParts(path: string, parts: string): boolean {
 }
 
 /**
- * The text with this value for the filter; without the filter if there is no value, or none that can be written.
- * Everything else that was typed stays.
- * @param isReplaced which of the filter's values go, without case: all by default
+ * The query with this value for the filter; without the filter if there is no value, or if the value can't be written. Everything else that
+ * was typed stays.
+ * @param isReplaced which of the filter's values (in lower case) are replaced; all by default
  */
 export function withFilter(
   text: string,
@@ -105,19 +108,21 @@ export function withFilter(
     .trim()
   const filter = value === undefined ? '' : written(name, value)
   if (filter === '') return rest
-  // behind an open quotation mark, it would be a part of the phrase
+  // close an open quotation mark, since the filter would become part of the phrase
   const end = (rest.split('"').length - 1) % 2 === 0 ? '' : '"'
   return `${rest}${end} ${name}:${filter}`.trim()
 }
 
-/** The names of agents and folders are meant as a whole. Quotation marks can't be written. */
+/**
+ * The value as text of a query: names of agents and folders are quoted, so that they count as a whole. Quotation marks can't be written.
+ */
 function written(name: string, value: string): string {
   if (name !== 'agent' && name !== 'folder') return value
   const [longest = ''] = value.split('"').sort((a, b) => b.length - a.length)
   return longest === value ? `"${value}"` : longest.replace(/^.*\s(?=\S)|\s/g, '')
 }
 
-/** The values that the text has for a filter, without case. */
+/** The values that the text has for a filter, in lower case. */
 export function valuesIn(text: string, name: string): string[] {
   const parts = [...text.matchAll(PART)].filter(([, filter = '']) => filter.toLowerCase() === name)
   return parts.map(([, , phrase, , word = '']) => fold((phrase ?? word).trim())).filter(Boolean)
@@ -152,12 +157,12 @@ export function hasFilters({ agents, folders, after, before }: SearchQuery): boo
   return agents.length + folders.length > 0 || after !== undefined || before !== undefined
 }
 
-/** Whether text was searched for, which is found in conversations, too. */
+/** Whether the query searches for text or files, which can also be in conversations. */
 export function hasText({ terms, files }: SearchQuery): boolean {
   return terms.length + files.length > 0
 }
 
-/** Text as it's compared: without case, and without the accents of Latin letters, as in SQLite's `unicode61`. */
+/** Normalizes text for comparisons: without case, and without the accents of Latin letters, as SQLite's `unicode61` tokenizer does. */
 export function fold(text: string): string {
   return text
     .normalize('NFC')
@@ -165,18 +170,21 @@ export function fold(text: string): string {
     .toLowerCase()
 }
 
-/** Latin letters with accents. */
+/** Matches Latin letters with accents. */
 export const LATIN = /[\u00c0-\u024f\u1e00-\u1eff]+/g
 
 const DAY = 86_400_000
 
-/** `2026`, `2026-11`, `2026-11-24`, `today`, `yesterday`, or `7d`, `2w`, `3m`, `1y` ago: the start of the day. */
+/**
+ * The start of a day in milliseconds since the epoch: `2026`, `2026-11`, `2026-11-24`, `today`, `yesterday`, or `7d`, `2w`, `3m`, `1y` ago.
+ * `undefined` for other texts.
+ */
 function parseDay(value: string, now: number): number | undefined {
   const date = /^(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?$/.exec(value)
   if (date) {
     const [, year, month = '1', day = '1'] = date
     const start = new Date(Number(year), Number(month) - 1, Number(day))
-    // no month 13, and no 31st of June
+    // reject dates such as month 13 or June 31
     const isReal = start.getMonth() === Number(month) - 1 && start.getDate() === Number(day)
     return isReal ? start.getTime() : undefined
   }
@@ -189,7 +197,7 @@ function parseDay(value: string, now: number): number | undefined {
     if (unit === 'd' || unit === 'w') return startOfDay(now - count * (unit === 'w' ? 7 : 1) * DAY)
     const day = today.getDate()
     today.setMonth(today.getMonth() - count * (unit === 'm' ? 1 : 12))
-    // if the month has no such day, its last day
+    // if the month has no such day, use its last day
     if (today.getDate() !== day) today.setDate(0)
     return today.getTime()
   }

@@ -3,10 +3,10 @@ import { Emitter } from './event.ts'
 /** The placeholder for a secret. */
 export const REDACTED = '•••'
 
-/** Shorter values occur in too many ordinary words: they are replaced only where they stand alone. */
+/** Shorter values occur in ordinary words, so they're replaced only where they are separate words. */
 const MIN_LENGTH_IN_WORDS = 6
 
-/** Members of a message or an entry whose texts the protocol defines, or that identify something. */
+/** Matches the names of members whose texts the protocol defines, or that identify something: a short secret isn't replaced in them. */
 const PROTOCOL_KEY =
   /^(id|kind|type|role|status|state|toolKind|severity|stopReason|updateKind|priority|\w+Id|within|of)$/
 
@@ -19,12 +19,12 @@ export class SecretRegistry {
   readonly #add = new Emitter<string>()
   #forms: Forms | undefined
 
-  /** A value was added. */
+  /** Fires with a value that was added. */
   readonly onDidAdd = this.#add.event
 
   /**
-   * Values shorter than six characters are replaced where they stand alone. Secrets are never removed, because earlier
-   * output may be logged later.
+   * Adds a secret. A value shorter than six characters is replaced only where it's a separate word. Secrets are never removed, because
+   * earlier output may be logged later.
    */
   add(value: string | undefined): void {
     if (value === undefined) return
@@ -39,7 +39,7 @@ export class SecretRegistry {
     }
   }
 
-  /** The text with every secret replaced, also if it's escaped for JSON or a URL, or encoded in base64. */
+  /** Replaces every secret in the text, also if the secret is escaped for JSON or a URL, or encoded in base64. */
   redact(text: string): string {
     if (this.#values.size === 0) return text
     return text.replace(this.#compiled.pattern, REDACTED)
@@ -78,9 +78,9 @@ export class SecretRegistry {
   }
 
   /**
-   * Redacts consecutive parts of a text that follow `before`, including secrets that span several parts. `count`: how many parts can't
-   * contain the beginning of a secret that a later part completes. In the remaining parts, such a beginning is replaced, unless it's too
-   * short to reveal anything.
+   * Redacts consecutive parts of a text that follow `before`, including secrets that span several parts. `count`: the number of parts that
+   * don't contain the beginning of a secret that a later part may complete. In the remaining parts, such a beginning is replaced unless
+   * it's too short to reveal anything.
    */
   redactParts(before: string, parts: readonly string[]): { parts: string[]; count: number } {
     if (this.#values.size === 0) return { parts: [...parts], count: parts.length }
@@ -106,7 +106,6 @@ export class SecretRegistry {
     return { parts: redacted, count }
   }
 
-  /** All secrets. */
   get values(): readonly string[] {
     return [...this.#values]
   }
@@ -124,7 +123,7 @@ export class SecretRegistry {
 
 export class StreamRedactor {
   readonly #forms: () => Forms | undefined
-  /** the last character that was passed on: a short secret after it may not stand alone */
+  /** the last character that was passed on, which may make a short secret after it a part of a word */
   #before = ''
   #rest = ''
 
@@ -161,22 +160,22 @@ export class StreamRedactor {
 
 /** All forms in which the secrets may appear. */
 interface Forms {
-  /** of all secrets */
+  /** matches all forms */
   pattern: RegExp
   /** matches secrets that are also replaced within words */
   long: RegExp
   /** matches short secrets as separate words */
   short: RegExp
-  /** whether a text contains a short one anywhere; it isn't global */
+  /** matches a short secret anywhere; not global, so that `test` has no state */
   hasShort: RegExp
-  /** the beginnings of all forms that the next character may still extend */
+  /** the beginnings of all forms, which the next character may extend */
   prefixes: Set<string>
   /** the length of the longest secret, plus one */
   longest: number
 }
 
 function matchesFrom(text: string, from: number, { pattern }: Forms): Iterable<RegExpExecArray> {
-  // `matchAll` starts where the pattern does
+  // `matchAll` starts at the `lastIndex` of the pattern
   pattern.lastIndex = from
   const matches = [...text.matchAll(pattern)]
   pattern.lastIndex = 0
@@ -192,7 +191,7 @@ function safeEnd(text: string, from: number, forms: Forms): number {
     end = start
     break
   }
-  // A match must not be cut in two.
+  // Don't cut a match in two.
   for (const match of matchesFrom(text, from, forms)) {
     if (match.index < end && match.index + match[0].length > end) end = match.index
   }
@@ -233,7 +232,7 @@ function encodedForms(value: string): string[] {
       encoded.replace(/%[0-9A-F]{2}/g, code => code.toLowerCase()),
     )
   }
-  // a part of a short secret's base64 says nothing, and occurs elsewhere
+  // omit base64 forms of a short secret: they reveal nothing, and also occur in other texts
   return value.length < MIN_LENGTH_IN_WORDS
     ? forms
     : [...forms, ...inBase64(value).filter(form => form.length >= MIN_LENGTH_IN_WORDS)]
@@ -248,7 +247,7 @@ function inAscii(text: string): string {
   return text.replace(/[\u0080-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** As Go writes JSON. */
+/** Escapes the characters that Go escapes in JSON. */
 function inGo(text: string): string {
   return text.replace(/[<>&]/g, character => `\\u00${character.charCodeAt(0).toString(16)}`)
 }
@@ -261,7 +260,7 @@ function looseUri(text: string): string {
   return encodeURI(wellFormed(text))
 }
 
-/** A lone surrogate can't be encoded. */
+/** Replaces lone surrogates, which can't be encoded. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd')
 }
@@ -270,7 +269,7 @@ function strictUri(text: string): string {
   return uri(text).replace(/[!'()*]/g, sign => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** In base64, a text has three forms, depending on its position; the characters that depend on its neighbors are omitted. */
+/** The three forms that a text can have in base64, depending on its position. Characters that depend on adjacent text are omitted. */
 function inBase64(value: string): string[] {
   const bytes = Buffer.from(value)
   return [0, 1, 2].flatMap(offset => {

@@ -5,8 +5,8 @@ export interface SessionId {
 }
 
 /**
- * Identifies a session in this window and on disk. Agents choose session ids, so two agents may use the same one. Keys
- * are unique: the encoded agent id contains no slash.
+ * Identifies a session in this window and on disk. Agents choose session ids, so two agents may use the same id. Keys are unique: the
+ * encoded agent id contains no slash.
  */
 export function sessionKey(agentId: string, sessionId: string): string {
   return `${encodeURIComponent(storedId(agentId))}/${sessionId}`
@@ -18,12 +18,12 @@ export function sessionOfKey(key: string): SessionId {
   return { agentId: idOfStored(decodeURIComponent(key.slice(0, slash))), sessionId: key.slice(slash + 1) }
 }
 
-/** Starts the ids that are stored as JSON. */
+/** The prefix of ids that are stored as JSON. */
 const QUOTED = 'id:"'
 
 /**
- * Encodes an id of an agent so that SQLite and hashes distinguish all ids, since both replace a lone surrogate. Control characters are also
- * encoded, because they separate the parts of keys. Other ids stay as they are.
+ * Encodes an id of an agent so that SQLite and hashes distinguish all ids, since SQLite and hashes replace lone surrogates. Control
+ * characters are also encoded, because they separate the parts of keys. Other ids stay as they are.
  */
 export function storedId(id: string): string {
   const isSafe = !/[\p{Surrogate}\p{Cc}]/u.test(id) && !id.startsWith(QUOTED)
@@ -36,7 +36,7 @@ export function idOfStored(stored: string): string {
   try {
     return String(JSON.parse(stored.slice(3)))
   } catch {
-    // stored by an earlier version
+    // the id was stored by an earlier version
     return stored
   }
 }

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { EDITOR_TOOL_NAMES } from './editor-tool-names.ts'
 
 /**
- * Where VS Code allows a setting. `machine-overridable`: each machine has its own user value, so a remote window uses only the remote
- * machine's. `window`: the user's value applies on all machines. `application`: only the value in the local user settings applies.
+ * Where VS Code allows a setting. `machine-overridable`: each machine has its own user settings, so a remote window uses only the value on
+ * the remote machine. `window`: the user's value applies on all machines. `application`: only the value in the local user settings applies.
  */
 export type ConfigurationScope = 'application' | 'window' | 'machine-overridable'
 
@@ -19,25 +19,25 @@ const setting = <T>(schema: z.ZodType<T>, scope: ConfigurationScope, otherwise: 
   default: otherwise,
 })
 
-/** Only the outer shape: code that uses such a setting validates it scope by scope. */
+/** Checks only the outer shape: code that uses such a setting validates its value in each scope. */
 const layered = z.record(z.string(), z.unknown())
 
-/** `stable`: the released version. `latest`: its draft, falling back to the released one. */
+/** `stable`: the released version. `latest`: the draft of the next version, or the released one for agents that don't support the draft. */
 export const protocolChoices = ['stable', 'latest'] as const
 export type ProtocolChoice = (typeof protocolChoices)[number]
 
-/** Whether agents outlive their window; `untilDone`: until their turn is over. */
+/** Whether agents continue without their window; `untilDone`: until their turn ends. */
 export const keepAgentsRunningChoices = ['off', 'whileReloading', 'untilDone'] as const
 export type KeepAgentsRunning = (typeof keepAgentsRunningChoices)[number]
 
 /** The default of `parley.agentRegistry`; `media/registry.json` is a copy of this registry. */
 export const OFFICIAL_REGISTRY = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json'
 
-/** Every setting, without the `parley.` before its name. What the Settings editor shows is in `contributions/settings.ts`. */
+/** All settings, by name without the prefix `parley.`. Their descriptions for the Settings editor are in `contributions/settings.ts`. */
 export const SETTINGS = {
   agents: setting(layered, 'machine-overridable', {}),
   defaultAgent: setting(z.string(), 'window', ''),
-  /** New sessions start with the options that the user chose last. */
+  /** Whether new sessions start with the options that the user chose last. */
   useLastOptions: setting(z.boolean(), 'application', false),
   /** Whether agents get the environment from direnv, mise and the selected Python environment. */
   projectEnvironment: setting(z.boolean(), 'application', true),
@@ -51,18 +51,18 @@ export const SETTINGS = {
   }),
   /** The tools of the editor's own MCP server that agents get; empty: none. */
   editorTools: setting(z.array(z.string()), 'window', [...EDITOR_TOOL_NAMES]),
-  /** Also VS Code's own chat gets the editor tools. */
+  /** Whether VS Code's own chat also gets the editor tools. */
   editorToolsInChat: setting(z.boolean(), 'application', false),
-  /** Agents that run in terminals use the editor. */
+  /** Whether agents that run in terminals can use the editor. */
   'terminalAgents.claude': setting(z.boolean(), 'application', false),
   'terminalAgents.gemini': setting(z.boolean(), 'application', false),
   /** Whether *Accept Everything* is offered for a session. */
   acceptEverything: setting(z.boolean(), 'application', true),
-  /** How much a session may use before the user is asked. Its reader takes the lowest of all scopes. */
+  /** How much a session may use before the user is asked. The lowest value of all scopes applies. */
   sessionLimit: setting(layered, 'window', {}),
   permissionRules: setting(z.array(z.unknown()), 'machine-overridable', []),
   workingDirectory: setting(z.enum(['ask', 'activeEditor', 'first']), 'window', 'activeEditor'),
-  /** Where worktrees are: absolute, with `~` or relative to the repository; empty: beside it. */
+  /** The folder of worktrees: absolute, with `~` or relative to the repository; empty: beside the repository. */
   'worktrees.folder': setting(z.string(), 'window', ''),
   /** A command that prepares a new worktree; empty: none. */
   'worktrees.setupCommand': setting(z.string(), 'machine-overridable', ''),
@@ -104,7 +104,7 @@ export function isSettingName(name: unknown): name is SettingName {
   return typeof name === 'string' && Object.hasOwn(SETTINGS, name)
 }
 
-/** The value if it's valid, else the default. */
+/** Returns the value if it's valid; otherwise the default. */
 export function readSettingValue<N extends SettingName>(name: N, value: unknown): SettingValue<N> {
   const { schema, default: otherwise } = SETTINGS[name]
   const parsed = schema.safeParse(value)

@@ -1,4 +1,4 @@
-/** Characters and members of a JSON value, times two, which is about its size in memory in bytes. Counts no further than `max`. */
+/** Twice the number of characters and members of a JSON value, which is about its size in memory in bytes. Counts no further than `max`. */
 export function sizeOf(value: unknown, max: number): number {
   let size = 0
   const open = [value]

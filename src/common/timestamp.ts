@@ -1,7 +1,7 @@
 /**
- * A timestamp of an agent in milliseconds since the epoch, or `undefined` if it's invalid. Agents send RFC 3339 with zero, three, six or
- * nine fractional digits and `Z`, an offset or nothing (read as UTC); some send a number since the epoch, in seconds, milliseconds,
- * microseconds or nanoseconds, depending on its size.
+ * Parses a timestamp of an agent to milliseconds since the epoch; `undefined` if it's invalid. Agents send RFC 3339 with zero, three, six
+ * or nine fractional digits and `Z`, an offset or nothing (read as UTC). Some send a number since the epoch, in seconds, milliseconds,
+ * microseconds or nanoseconds, which its size tells apart.
  */
 export function parseTimestamp(value: unknown): number | undefined {
   if (typeof value === 'number') return fromEpoch(value)
@@ -26,7 +26,7 @@ export function parseTimestamp(value: unknown): number | undefined {
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?\s*([Zz]|[+-]\d{2}:?\d{2})?$/
 
-/** of `+02:00`, in milliseconds */
+/** The offset of a time zone such as `+02:00`, in milliseconds. */
 function offset(zone: string): number {
   if (zone === 'Z' || zone === 'z') return 0
   const sign = zone.startsWith('-') ? -1 : 1
@@ -39,7 +39,7 @@ const MAX_DATE = 8.64e15
 function fromEpoch(value: number): number | undefined {
   if (!Number.isFinite(value)) return undefined
   const size = Math.abs(value)
-  // The units differ by factors of a thousand: seconds reach 1e11 in the year 5138, milliseconds 1e14.
+  // The units differ by factors of a thousand: in the year 5138, the time is 1e11 seconds or 1e14 milliseconds.
   const ms = size < 1e11 ? value * 1000 : size < 1e14 ? value : size < 1e17 ? value / 1000 : value / 1e6
   return Math.abs(ms) <= MAX_DATE ? Math.trunc(ms) : undefined
 }

@@ -1,4 +1,4 @@
-/** The kinds of tool calls in the protocol. An agent may use others. */
+/** The kinds of tool calls in the protocol. An agent may use other kinds. */
 export const TOOL_KINDS = [
   'read',
   'edit',

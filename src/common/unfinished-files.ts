@@ -4,7 +4,7 @@ import { messageOf } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { operatingSystem } from './processes/process-system.ts'
 
-/** A file of this age is removed even if a process with its writer's id runs. Milliseconds. */
+/** An older file is removed even if there is a process with its writer's id. Milliseconds. */
 const MAX_AGE_MS = 24 * 3_600_000
 
 /** Removes the temporary files of `writeWhole` and `writeWholeSync` whose process ended while it wrote a JSON file. Never rejects. */

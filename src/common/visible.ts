@@ -7,10 +7,10 @@ const HIDDEN =
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each character is searched for on its own
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu
 
-/** A joiner between letters that need it, for example in Persian, Hindi and emoji. */
+/** Matches a joiner between characters that need it, for example in Persian, Hindi and emoji. */
 const JOINER = /(?<=[^\p{ASCII}])[\u200c\u200d](?=[^\p{ASCII}])/u
 
-/** The text with invisible characters spelled out, so that users see what they agree to. */
+/** The text with invisible characters spelled out, so that users see exactly the text that they agree to. */
 export function visible(text: string): string {
   return text.replace(HIDDEN, spelled)
 }
@@ -22,7 +22,7 @@ export function visibleProse(text: string): string {
   )
 }
 
-/** Whether the text contains such characters. */
+/** Whether the text contains invisible characters that change how it looks. */
 export function hasHidden(text: string): boolean {
   return text.search(HIDDEN) >= 0
 }
@@ -32,7 +32,7 @@ function spelled(character: string): string {
   return `‹U+${code}›`
 }
 
-/** The beginning of a text, without half a character at its end. `max`: in UTF-16 units. */
+/** The beginning of a text, without half of a surrogate pair at its end. `max`: the length in UTF-16 units. */
 export function beginning(text: string, max: number): string {
   return text.slice(0, max).replace(/[\ud800-\udbff]$/, '')
 }
@@ -42,7 +42,7 @@ export function shortened(text: string, max: number): string {
   return text.length > max ? `${beginning(text, max).trimEnd()}…` : text
 }
 
-/** In labels of VS Code's lists, `$(name)` is an icon; in text of agents it's text. */
+/** The text with `$(name)` changed so that VS Code's lists don't show an icon in its place. */
 export function withoutIcons(text: string): string {
   return text.replaceAll('$(', '$ (')
 }

@@ -4,18 +4,18 @@ import type { Duplex } from 'node:stream'
 
 /** WebSocket (RFC 6455), for texts alone and without extensions. */
 
-/** RFC 6455, 1.3. */
+/** The suffix of a client's key in RFC 6455, 1.3. */
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
-/** Maximum number of sent bytes that the other side hasn't read. */
+/** Maximum size in bytes of sent data that the other side hasn't read. */
 const MAX_UNREAD = 64 * 1024 * 1024
 /** Maximum number of fragments of a message, each of which needs memory of its own. */
 const MAX_FRAGMENTS = 10_000
-/** How long the other side may take to close the connection. */
+/** How long the other side may take to close the connection. Milliseconds. */
 const CLOSE_MS = 2000
 
 const Opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** The reasons in RFC 6455, 7.4.1. */
+/** The status codes for closing a connection in RFC 6455, 7.4.1. */
 export const CloseCode = {
   normal: 1000,
   protocol: 1002,
@@ -39,7 +39,7 @@ export type Received =
   | { type: 'ping'; data: Buffer }
   | { type: 'close'; code?: number }
 
-/** Only data from clients is masked. */
+/** The side that sends the data: only clients mask it. */
 type Side = 'client' | 'server'
 
 interface FrameHeader {
@@ -49,14 +49,14 @@ interface FrameHeader {
   mask: Buffer | undefined
 }
 
-/** Reads the messages of one side from the bytes as they arrive. Rejects anything larger than `maxBytes`. */
+/** Reads the messages of one side from the bytes as they arrive. A message larger than `maxBytes` is an error. */
 export class WebSocketReader {
   readonly #maxBytes: number
   readonly #from: Side
   #chunks: Buffer[] = []
   #available = 0
   #header: FrameHeader | undefined
-  /** of a message that isn't complete */
+  /** the fragments of an incomplete message */
   #fragments: Buffer[] | undefined
   #fragmentBytes = 0
 
@@ -65,7 +65,9 @@ export class WebSocketReader {
     this.#from = from
   }
 
-  /** Throws a `WebSocketError` if the bytes violate the protocol; nothing can be read afterward. */
+  /**
+   * Yields the messages that a chunk completes. Throws a `WebSocketError` if the bytes violate the protocol; nothing can be read afterward.
+   */
   *read(chunk: Buffer): Generator<Received> {
     if (chunk.length > 0) this.#chunks.push(chunk)
     this.#available += chunk.length
@@ -99,7 +101,7 @@ export class WebSocketReader {
     return { opcode, isFinal, length, mask: isMasked ? header.subarray(2 + size) : undefined }
   }
 
-  /** Before the data has arrived, which may be too large. */
+  /** Checks the header of a frame before its data arrives, which may be too large. */
   #check(opcode: number, isFinal: boolean, length: number): void {
     if (opcode >= Opcode.close) {
       if (opcode > Opcode.pong) throw protocolError()
@@ -135,14 +137,14 @@ export class WebSocketReader {
     }
   }
 
-  /** The next bytes, as many as there are. */
+  /** The next bytes, at most `length`, without removing them. */
   #peek(length: number): Buffer {
     while (this.#chunks[0]!.length < length && this.#chunks.length > 1)
       this.#chunks.splice(0, 2, Buffer.concat(this.#chunks.slice(0, 2)))
     return this.#chunks[0]!.subarray(0, length)
   }
 
-  /** A copy of the next bytes, which have arrived. */
+  /** Removes the next bytes, which must have arrived. Returns a copy. */
   #take(length: number): Buffer {
     const parts: Buffer[] = []
     for (let remaining = length; remaining > 0; ) {
@@ -177,7 +179,7 @@ export function frame(opcode: number, data: Buffer, mask?: Buffer): Buffer {
   return Buffer.concat([header, mask, masked])
 }
 
-/** A server's response to the key of a client. */
+/** The value with which a server accepts a client's key. */
 export function acceptanceOf(key: string): string {
   return createHash('sha1').update(`${key}${ACCEPT_SUFFIX}`).digest('base64')
 }
@@ -185,15 +187,15 @@ export function acceptanceOf(key: string): string {
 export interface WebSocketEvents {
   text(text: string): void
   /**
-   * Called once when the connection closes, whoever closed it, with the reason if there is one. `isOwn`: this side closed it because the
-   * other side's data can't be read.
+   * Called once when the connection closes, no matter which side closed it, with the status code if there is one. `isOwn`: this side closed
+   * it because the other side's data can't be read.
    */
   closed(code?: number, isOwn?: boolean): void
-  /** Anything has arrived. */
+  /** Called when any data has arrived. */
   alive?(): void
 }
 
-/** An open connection. */
+/** An open WebSocket connection. */
 export class WebSocketConnection {
   readonly #socket: Duplex
   readonly #reader: WebSocketReader
@@ -208,14 +210,14 @@ export class WebSocketConnection {
     this.#reader = new WebSocketReader(maxBytes, side === 'client' ? 'server' : 'client')
   }
 
-  /** The client's side, once the server has accepted it. */
+  /** Creates the client's side of a connection that the server has accepted. */
   static toServer(socket: Duplex, maxBytes: number): WebSocketConnection {
     return new WebSocketConnection(socket, maxBytes, 'client')
   }
 
   /**
-   * Answers a request that asks for a WebSocket; `undefined` if it was refused. `protocol`: the subprotocol, if the client
-   * offers it.
+   * Answers a request that asks for a WebSocket; `undefined` if the request was refused. `protocol`: the subprotocol, if the client offers
+   * it.
    */
   static accept(
     request: IncomingMessage,
@@ -247,7 +249,7 @@ export class WebSocketConnection {
     return new WebSocketConnection(socket, maxBytes, 'server')
   }
 
-  /** `head`: what arrived after the request. */
+  /** Starts to read. `head`: the bytes that arrived together with the request. */
   listen(head: Buffer, events: WebSocketEvents): void {
     const read = (chunk: Buffer) => {
       try {
@@ -306,7 +308,7 @@ export class WebSocketConnection {
   }
 }
 
-/** Answers a request for a WebSocket with a status alone. */
+/** Answers a request for a WebSocket with only a status. */
 export function refuseUpgrade(socket: Duplex, status: number): void {
   const answer = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`
   socket.end(answer, () => socket.destroy())

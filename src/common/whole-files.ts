@@ -5,22 +5,23 @@ import path from 'node:path'
 import { PRIVATE_FILE, PRIVATE_FOLDER } from './private-files.ts'
 
 /**
- * Files that are complete or as they were: the content is written to a temporary file beside a file, which then replaces it. A crash
- * leaves the old file intact, and an error nothing of the new one. Only the user can read what is written, and a missing folder is
- * made. Files in the folders of a session are written by `editor/files/file-system.ts`, which follows no link.
+ * Writes files so that each is either complete or unchanged: the content is written to a temporary file beside the file, and the temporary
+ * file then replaces the file. A crash leaves the old file intact, and an error leaves no part of the new one. Only the user can read the
+ * written files, and missing folders are created. Files in the folders of a session are written by `editor/files/file-system.ts`, which
+ * follows no link.
  */
 
 export interface WholeFileOptions {
   /**
-   * The file belongs to the user, not to Parley: others may read it, its folder must exist, and its content is flushed to disk before the
-   * rename.
+   * Whether the file belongs to the user, not to Parley: others may read it, its folder must exist, and its content is flushed to disk
+   * before the rename.
    */
   isUsers?: boolean
-  /** the path of the temporary file; by default, one that `removeUnfinishedFiles` finds */
+  /** the path of the temporary file; by default, a path that `removeUnfinishedFiles` recognizes */
   temporary?: string
 }
 
-/** Counts writes, so that simultaneous ones have different temporary files. */
+/** Counts writes, so that simultaneous writes have different temporary files. */
 let writes = 0
 
 export async function writeWhole(
@@ -49,7 +50,7 @@ export function writeWholeSync(
     writeTemporarySync(temporary, content)
     renameSync(temporary, file)
   } catch (error) {
-    // the disk may be full
+    // remove an incomplete file, such as on a full disk
     rmSync(temporary, { force: true })
     throw error
   }
@@ -59,13 +60,13 @@ export function writeWholeSync(
 export function createWholeSync(file: string, text: string): void {
   const temporary = temporaryPath(file)
   try {
-    // a full disk fails here, before there is a file with that name
+    // a write to a full disk fails here, before there is a file with that name
     writeTemporarySync(temporary, text)
     try {
       linkSync(temporary, file)
     } catch (error) {
       if (existsSync(file)) throw error
-      // a file system without links
+      // the file system doesn't support hard links
       writeFileSync(file, text, { flag: 'wx', mode: PRIVATE_FILE })
     }
   } finally {
@@ -77,7 +78,7 @@ function temporaryPath(file: string): string {
   return `${file}.${process.pid}`
 }
 
-/** In a folder of the user's, where no file may be taken for an unfinished one of ours. */
+/** A hidden temporary file for a folder of the user's, where none of the user's files may be taken for an unfinished file of Parley's. */
 function hiddenBeside(file: string): string {
   return path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(6).toString('hex')}.tmp`)
 }
@@ -108,7 +109,7 @@ function writeTemporarySync(file: string, content: string | Uint8Array): void {
   }
 }
 
-/** An earlier process with the same id was killed, or another program made a file or a link with that name. */
+/** Whether the temporary file already exists: an earlier process with the same id was killed, or another program created it. */
 function isTaken(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EEXIST'
 }

@@ -1,5 +1,5 @@
 /**
- * Windows reserves the name for a device, with any extension: a file of that name can't be created or opened. A single
+ * Whether Windows reserves the name for a device, with any extension: a file with such a name can't be created or opened. Takes a single
  * name, not a path. https://learn.microsoft.com/windows/win32/fileio/naming-a-file
  */
 export function isWindowsDevice(name: string): boolean {

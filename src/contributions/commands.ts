@@ -1,16 +1,16 @@
 import type { ContributedCommand } from '../app/ids.ts'
 import type { CommandContribution } from './contribution.ts'
 
-/** The focus is in the text of an editor. Of all context keys, only this one changes as soon as a webview gets the focus. */
+/** The focus is in the text of an editor. `editorTextFocus` is the only context key that changes as soon as a webview gets the focus. */
 const IN_TEXT =
   '!inlineChatFocused && !inBreakpointWidget && !inReferenceSearchEditor && !commentEditorFocused && editorTextFocus'
-/** The keys of a review. VS Code knows before the extension that the user types, or went to another kind of editor. */
+/**
+ * The keys of a review work. The other conditions are needed because VS Code knows earlier than the extension that the user types, or has
+ * switched to another kind of editor.
+ */
 const IN_REVIEW = `parley.reviewKeys && activeEditor =~ /diffeditor$/i && !activeEditorIsDirty && ${IN_TEXT}`
 
-/**
- * Commands with their titles, keys and places in menus. What each does is in `app/app-commands.ts` and
- * `workbench/commands/`.
- */
+/** The commands with their titles, keys and places in menus. They are implemented in `app/app-commands.ts` and `workbench/commands/`. */
 export const commands: Record<ContributedCommand, CommandContribution> = {
   'parley.acceptDiff': {
     title: 'Accept Proposed Change',

@@ -1,9 +1,9 @@
-/** The types of the manifest's contributions to VS Code. See `test/contributions/manifest.ts`. */
+/** The types of the manifest's contributions to VS Code. `test/contributions/manifest.ts` builds the manifest from them. */
 import type { SettingName } from '../common/settings.ts'
 
-/** A place in a menu. Where several entries have no `@order` in their group, VS Code sorts them by title. */
+/** A place in a menu. VS Code sorts entries without an `@order` in the same group by title. */
 export interface MenuPlace {
-  /** `name@order` */
+  /** the group's name, with the entry's order as `name@order` */
   group?: string
   /** a `when` clause */
   when?: string
@@ -11,17 +11,17 @@ export interface MenuPlace {
 
 type Icon = string | { light: string; dark: string }
 
-/** By the id of the menu. */
+/** The places of a command, by the ids of the menus. */
 export type MenuPlaces = Readonly<Record<string, MenuPlace | readonly MenuPlace[]>>
 
 export interface CommandContribution {
   title: string
   icon?: Icon
-  /** `false`: the palette doesn't show `Parley: ` before the title. */
+  /** `false`: the Command Palette doesn't show `Parley: ` before the title. */
   category?: false
-  /** When the palette contains the command; by default always. `false`: never. */
+  /** The `when` clause for the Command Palette. By default, the command is always there. `false`: never. */
   palette?: string | false
-  /** On macOS with Cmd in place of Ctrl. */
+  /** The keyboard shortcuts. On macOS, Cmd replaces Ctrl. */
   keys?: ReadonlyArray<{ key: string; when?: string }>
   menus?: MenuPlaces
 }
@@ -47,7 +47,7 @@ export function text(key: string, english: string): Text {
   return new Text(key, english)
 }
 
-/** A group in the Settings editor; the names of its settings are without `parley.`. */
+/** A group in the Settings editor. The names of its settings don't contain the prefix `parley.`. */
 export interface SettingsGroup {
   title: Text
   settings: Readonly<Partial<Record<SettingName, object>>>

@@ -31,7 +31,7 @@ const TOOL_KIND = {
 }
 
 /**
- * The settings as the Settings editor shows them, group by group, as JSON schemas. The accepted values, defaults and scopes are in
+ * The groups of the Settings editor, with the settings as JSON schemas. The accepted values, defaults and scopes are in
  * `common/settings.ts`.
  */
 export const settings: readonly SettingsGroup[] = [

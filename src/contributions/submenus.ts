@@ -1,6 +1,6 @@
 import { type SubmenuContribution, text } from './contribution.ts'
 
-/** Submenus. Their entries are defined with the commands. */
+/** The submenus. Their entries are defined with the commands. */
 export const submenus: Record<string, SubmenuContribution> = {
   'parley.sideBar.newSessionMenu': {
     label: text('menus.newSession', 'New Session…'),

@@ -1,6 +1,6 @@
 import { text } from './contribution.ts'
 
-/** Views, colors, and what else VS Code knows before Parley runs. */
+/** Views, colors, and other contributions that VS Code needs before Parley runs. */
 export const views = {
   mcpServerDefinitionProviders: [
     { id: 'parley.editorTools', label: text('mcp.editorTools', 'Parley Editor Tools') },

@@ -1,6 +1,6 @@
 import { text } from './contribution.ts'
 
-/** The first steps that VS Code shows on its Welcome page. */
+/** The walkthroughs on VS Code's Welcome page. */
 export const walkthroughs = [
   {
     id: 'getStarted',

@@ -28,33 +28,35 @@ export interface AgentSessionsOptions extends Pick<SessionOptions, 'now' | 'sche
   limits?: Partial<UpdateBufferLimits>
 }
 
-/** A session that is being loaded or resumed. It can be displayed at once. */
+/** A session that the agent is loading or resuming. Its conversation can be displayed immediately. */
 export interface OpeningSession {
   session: Session
-  /** Resolves when the agent responded. Rejects with its error; the session is then as before, or removed if it's new. */
+  /**
+   * Resolves when the agent has responded. Rejects with the agent's error; an open session is then restored, and a new session is removed.
+   */
   opened: Promise<void>
 }
 
 type AgentRequest = (PermissionRequest | ElicitationRequest) & { sessionId: string }
 
-/** A request of a session that isn't known yet. */
+/** A request of a session that isn't known yet, which waits until the session becomes known. */
 interface AskingEarly {
   sessionId: string
   ask(session: Session): void
-  /** The session won't become known, so the request is shown elsewhere. */
+  /** Shows the request in another session, since its own session won't become known. */
   askElsewhere(): void
   cancel(): void
 }
 
-/** maximum number of characters of the id of an unknown session that are shown */
+/** maximum length of the displayed id of an unknown session, in characters */
 const MAX_ID = 100
 /** maximum number of unknown sessions that are reported to the user */
 const MAX_REPORTED = 20
 
 /**
  * The sessions of one agent process: creates, loads and resumes them, and routes the agent's updates and requests to them. Updates and
- * requests of an unknown session wait while a response that may contain its id is pending. Afterward, the updates are dropped, and the
- * requests are shown in the only session that they can belong to: some agents don't announce the sessions of subagents.
+ * requests of an unknown session wait while a response that may contain the session's id is pending. Afterward, the updates are dropped,
+ * and the requests are shown in the only session that they can belong to: some agents don't announce the sessions of subagents.
  */
 export class AgentSessions implements Disposable {
   readonly agent: Agent
@@ -64,13 +66,13 @@ export class AgentSessions implements Disposable {
   readonly #sessions = new Map<string, Session>()
   readonly #buffer: UpdateBuffer
   readonly #early = new Set<AskingEarly>()
-  /** ids of sessions that were open here, and of their subagents */
+  /** ids of sessions that were open in this window and have ended, and of their subagents */
   readonly #ended = new Set<string>()
   /** ids of unknown sessions whose requests were reported to the user */
   readonly #reported = new Set<string>()
-  /** by the id of a subagent's session: the session that contains the subagent */
+  /** the session that contains a subagent, by the id of the subagent's session */
   readonly #parents = new Map<string, Session>()
-  /** by session: the last frame of the agent's output that the session includes; that output arrives again */
+  /** the last frame of the agent's output that a session already includes; a host sends the output up to that frame again */
   readonly #said = new WeakMap<Session, number>()
   readonly #owned = new DisposableStore()
   readonly #changed = new Emitter<void>()
@@ -92,12 +94,12 @@ export class AgentSessions implements Disposable {
     this.#owned.add(agent.onDidClose(exit => this.#agentClosed(exit)))
   }
 
-  /** Open sessions by id. */
+  /** The open sessions by id. */
   get sessions(): ReadonlyMap<string, Session> {
     return this.#sessions
   }
 
-  /** A session was opened or closed. */
+  /** Fires when a session was opened or closed. */
   get onDidChangeSessions(): Event<void> {
     return this.#changed.event
   }
@@ -106,14 +108,14 @@ export class AgentSessions implements Disposable {
     return this.#sessions.get(sessionId)
   }
 
-  /** The open session with this id, or with a subagent that has it. */
+  /** Returns the open session with this id, or the open session that contains the subagent with this id. */
   of(sessionId: string): Session | undefined {
     return this.#sessions.get(sessionId) ?? this.#parents.get(sessionId)
   }
 
   /**
-   * Creates a session. If the agent creates it after `signal` aborted, the session is closed again. `state`: a conversation that continues
-   * in the session, which the agent doesn't know.
+   * Creates a session. If the agent creates the session after `signal` was aborted, the session is closed again. `state`: an earlier
+   * conversation that continues in the new session, and that the agent doesn't know.
    */
   newSession(
     setup: SessionSetup,
@@ -124,7 +126,7 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Forks a session. `state`: its conversation, as far as it's known here. Agents may replay the conversation before or after their
+   * Forks a session. `state`: the known part of the session's conversation. Agents may replay the conversation before or after their
    * response, so the replay is merged as in a load. `at`: the id of the agent's last message that belongs to the fork.
    */
   async forkSession(
@@ -164,7 +166,7 @@ export class AgentSessions implements Disposable {
         throw new Error(l10n.t('The agent returned the ID of a session that is already open.'))
       }
       const session = this.#open(start.sessionId, setup, phase, state?.())
-      // In the order of the wire: the response is newer than the updates before it.
+      // The agent sent the early updates before its response, so they are applied before it.
       this.#deliverEarly(session)
       session.start(start)
       await session.loaded()
@@ -180,7 +182,7 @@ export class AgentSessions implements Disposable {
     }
   }
 
-  /** The session isn't wanted anymore. Its id may be that of an open session, since agents reuse ids. */
+  /** Closes a session whose creation was canceled. Agents reuse ids, so an open session may have this id; it stays open. */
   #closeUnwanted(sessionId: string): void {
     if (this.#sessions.has(sessionId)) return
     this.#ended.add(sessionId)
@@ -192,9 +194,9 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Loads a session. The replay is shown as it arrives, also after the agent's response. A session that is already open is
-   * emptied first (`reset`) and restored if the load fails; a running one is refused. `saved`: the saved conversation,
-   * used if the replay is empty. `lastOptions`: as they were known last.
+   * Loads a session. The replay is shown as it arrives, even after the agent's response. The conversation of an open session is cleared
+   * first (`reset`) and restored if the load fails. Throws if the open session is running. `saved`: the saved conversation, used if the
+   * replay is empty. `lastOptions`: the last known config options.
    */
   loadSession(
     sessionId: string,
@@ -218,8 +220,8 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Resumes a session without a replay. `state`: the conversation to continue, of the same session with an agent that
-   * ended, or saved.
+   * Resumes a session without a replay. `state`: the conversation to continue: a saved one, or the one that the session had with an agent
+   * that ended.
    */
   resumeSession(
     sessionId: string,
@@ -236,8 +238,8 @@ export class AgentSessions implements Disposable {
   }
 
   /**
-   * Continues a session that another window had open with the same process. `state`: the stored conversation, which includes the agent's
-   * output up to the frame `said`.
+   * Continues a session that another window had opened with the same agent process. `state`: the stored conversation, which includes the
+   * agent's output up to the frame `said`.
    */
   reattachSession(
     { sessionId, start, prompt }: AttachedSession,
@@ -252,7 +254,9 @@ export class AgentSessions implements Disposable {
     return session
   }
 
-  /** Routes a permission request to its session; `cancelled` if that has ended, or can't be known. */
+  /**
+   * Routes a permission request to its session. Resolves to `cancelled` if that session has ended or the right session can't be determined.
+   */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     const cancelled: PermissionOutcome = { type: 'cancelled' }
     return this.#ask(request, signal, cancelled, (session, asked) =>
@@ -260,7 +264,7 @@ export class AgentSessions implements Disposable {
     ).then(outcome => outcome ?? cancelled)
   }
 
-  /** Routes a form or URL to its session, like `requestPermission`. Rejects if that can't be known. */
+  /** Routes a form or URL to its session, like `requestPermission`. Rejects if the right session can't be determined. */
   async createElicitation(
     sessionId: string,
     request: ElicitationRequest,
@@ -274,7 +278,7 @@ export class AgentSessions implements Disposable {
     return outcome
   }
 
-  /** Only the session that sent the request knows the id. */
+  /** Marks an opened URL as completed, in every session: the notification doesn't name the session that sent the request. */
   elicitationComplete(elicitationId: string): void {
     for (const session of this.#sessions.values())
       session.conversation.applyLocal({ type: 'visit_done', elicitationId })
@@ -288,7 +292,9 @@ export class AgentSessions implements Disposable {
     this.#changed.dispose()
   }
 
-  /** Holds a request while its session may become known. Resolves to `undefined` if it can't be known where to ask. */
+  /**
+   * Routes a request; holds it while its session may still become known. Resolves to `undefined` if the right session can't be determined.
+   */
   #ask<Request extends AgentRequest, Outcome>(
     request: Request,
     signal: AbortSignal,
@@ -325,7 +331,10 @@ export class AgentSessions implements Disposable {
     })
   }
 
-  /** Where to show a request of an unknown session: where its tool call runs, or in the only session that is in a turn. */
+  /**
+   * Returns where to show a request of an unknown session: in the session that runs its tool call, or in the only session that is in a
+   * turn.
+   */
   #findPlace(request: AgentRequest): Place | undefined {
     const toolCallId = toolCallIdOf(request)
     const all = [...this.#sessions.values()].filter(({ phase, isHidden }) => phase === 'ready' && !isHidden)
@@ -341,7 +350,7 @@ export class AgentSessions implements Disposable {
     return places.length === 1 ? places[0] : undefined
   }
 
-  /** Tells the user, in the conversations that the request may belong to. */
+  /** Tells the user about a refused request, in the conversations that the request may belong to. */
   #refused(request: AgentRequest): void {
     const { sessionId } = request
     this.#log.warn(
@@ -394,7 +403,7 @@ export class AgentSessions implements Disposable {
     this.#sessions.set(sessionId, session)
     this.#ended.delete(sessionId)
     this.#parents.delete(sessionId)
-    // Requests of a conversation that continues may continue, too.
+    // Subagents of a conversation that continues may send requests, too.
     for (const subagent of session.conversation.state.memory.subagentStates.keys()) {
       if (!this.of(subagent)) this.#parents.set(subagent, session)
     }
@@ -428,7 +437,7 @@ export class AgentSessions implements Disposable {
       this.#receive(parent, update, sessionId)
       return
     }
-    // Only a pending response can contain the id.
+    // Unless a session is being created, the agent will never announce the id.
     if (this.#creating === 0) {
       this.#log.debug(`An update of session ${sessionId} was dropped: the session isn't open.`)
       return
@@ -454,7 +463,7 @@ export class AgentSessions implements Disposable {
 
   #deliverEarly(session: Session): void {
     for (const update of this.#buffer.take(session.sessionId)) this.#receive(session, update)
-    // Updates of the session's subagents that arrived meanwhile.
+    // Also delivers the early updates of the session's subagents.
     for (const [sessionId, parent] of this.#parents) {
       if (parent !== session) continue
       for (const update of this.#buffer.take(sessionId)) this.#receive(session, update, sessionId)
@@ -491,17 +500,17 @@ export class AgentSessions implements Disposable {
   }
 }
 
-/** Where a request of an unknown session is shown. `sessionId`: the id of the session, or of a subagent in it. */
+/** Where a request of an unknown session is shown. `sessionId`: the id of `session`, or of a subagent in it. */
 interface Place {
   session: Session
   sessionId: string
   hasToolCall: boolean
 }
 
-/** A request as it appears in a session other than the one that it names. */
+/** Returns a request as it appears in a session other than the session that the request names. */
 function askedIn({ sessionId, hasToolCall }: Place, request: AgentRequest): AgentRequest {
   const note = l10n.t("Asked by session {0}, which the agent hasn't announced.", shownId(request.sessionId))
-  // another tool call there may have the same id, or get it later
+  // unless the tool call is known, another tool call there may have the same id, or get it later
   const own = (toolCallId: string) => (hasToolCall ? toolCallId : `${request.sessionId}/${toolCallId}`)
   if (!('subject' in request)) {
     const { toolCallId, message } = request
@@ -526,9 +535,9 @@ function shownId(sessionId: string): string {
 }
 
 interface UpdateBufferLimits {
-  /** number of updates held */
+  /** maximum number of held updates */
   updates: number
-  /** their size in memory */
+  /** maximum size of held updates, in bytes of memory */
   bytes: number
   /** maximum age of held updates, in milliseconds */
   ageMs: number
@@ -540,18 +549,18 @@ interface Waiting {
   bytes: number
 }
 
-/** The part of a full buffer that the first sessions have for themselves. */
+/** The share of a full buffer that is reserved for the sessions that sent the first updates (0 to 1). */
 const FIRST_PART = 0.5
 /**
- * The part to which the other sessions together are reduced once they take more than the rest of a full buffer. Less than that rest, so
- * that they aren't sorted again for each update.
+ * The share to which the other sessions are reduced once they exceed the unreserved share of a full buffer (0 to 1). It's less than the
+ * unreserved share, so that the sessions aren't sorted again for each update.
  */
 const OTHERS_PART = 0.4
 
 /**
- * Holds updates of unknown sessions, in order, since agents send some before the response with the session's id. Limited
- * in number, size and age. The first sessions, as many as were requested, are most likely the requested ones: up to half of
- * the buffer is theirs. Those with the most updates are dropped first, so that a few updates stay, whatever else arrives.
+ * Holds updates of unknown sessions, in order, since agents send some updates before the response with the session's id. Limited in number,
+ * size and age. The first sessions, as many as were requested, are most likely the requested ones, so up to half of the buffer is reserved
+ * for them. Sessions with the most updates are dropped first, so that a session with few updates keeps them.
  */
 class UpdateBuffer {
   readonly #limits: UpdateBufferLimits
@@ -567,7 +576,10 @@ class UpdateBuffer {
     return this.#count
   }
 
-  /** Returns the ids of sessions whose updates were dropped to make room. `requested`: number of sessions that may become known. */
+  /**
+   * Adds an update. Returns the ids of sessions whose updates were dropped to make room. `requested`: number of sessions that are being
+   * created.
+   */
   add(sessionId: string, update: SessionUpdate, now: number, requested: number): string[] {
     const dropped = this.#dropOld(now)
     let waiting = this.#bySession.get(sessionId)
@@ -623,12 +635,12 @@ class UpdateBuffer {
     return dropped
   }
 
-  /** The part of the limits. */
+  /** Returns how much of the limits these updates use; more than 1 exceeds a limit. */
   #partOf(count: number, bytes: number): number {
     return Math.max(count / this.#limits.updates, bytes / this.#limits.bytes)
   }
 
-  /** Sessions are in the order of their first update, so the oldest come first. */
+  /** Drops sessions whose first update is too old. Sessions are in the order of their first update, so the oldest come first. */
   #dropOld(now: number): string[] {
     const dropped: string[] = []
     for (const [sessionId, { since }] of this.#bySession) {
@@ -648,8 +660,8 @@ class UpdateBuffer {
 }
 
 /**
- * The id of the session in which the tool call runs: `session`'s id, or the id of a subagent in it; `undefined` if the tool call isn't
- * there.
+ * Returns the id of the session in which the tool call runs: `session`'s id, or the id of a subagent in it. Returns `undefined` if the tool
+ * call doesn't run there.
  */
 function runsToolCall(
   { sessionId, conversation: { state } }: Session,

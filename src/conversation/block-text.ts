@@ -1,9 +1,9 @@
-/** The searchable text of content, the same in the host, which searches, and in the webview, which shows the matches. */
+/** The searchable text of content. The host, which searches, and the webview, which shows the matches, use the same text. */
 import type { ContentBlock } from '../acp/model.ts'
 import { nameOfUri } from '../common/block-chip.ts'
 import { markdownText } from '../common/markdown-text.ts'
 
-/** `markdown`: the text is rendered, so its markup isn't visible */
+/** Returns the searchable text of a block. `markdown`: the text is rendered, so its markup isn't visible. */
 export function blockText(block: ContentBlock, markdown: boolean): string {
   switch (block.type) {
     case 'text':
@@ -20,7 +20,7 @@ export function blockText(block: ContentBlock, markdown: boolean): string {
   }
 }
 
-/** The texts that aren't empty, each on a line of its own. */
+/** Returns the non-empty texts, each on its own line. */
 export function lines(texts: ReadonlyArray<string | undefined>): string {
   return texts.filter(text => text).join('\n')
 }

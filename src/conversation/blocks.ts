@@ -1,6 +1,6 @@
 import type { ContentBlock, ResourceBlock, TextBlock } from '../acp/model.ts'
 
-/** A copy of the block, so that text can be appended without changing the update. */
+/** Returns a copy of the block, so that text can be appended without changing the update. */
 function ownBlock(block: ContentBlock): ContentBlock {
   return { ...block }
 }
@@ -10,8 +10,8 @@ export function copyBlocks(blocks: readonly ContentBlock[] | null | undefined): 
 }
 
 /**
- * Appends a block; text continues the text before it. Returns the index of the text block that grew, or -1 if the block
- * is new.
+ * Appends a block; a text block is appended to the text block before it. Returns the index of the text block that grew, or -1 if a block
+ * was added.
  */
 export function appendBlock(blocks: ContentBlock[], block: ContentBlock): number {
   const last = blocks.at(-1)
@@ -23,27 +23,27 @@ export function appendBlock(blocks: ContentBlock[], block: ContentBlock): number
   return -1
 }
 
-/** Appends a block unchanged, without joining it to text before it. */
+/** Appends a copy of a block, without joining it to the text before it. */
 export function pushBlock(blocks: ContentBlock[], block: ContentBlock): void {
   blocks.push(ownBlock(block))
 }
 
-/** Whether a block is empty: some agents send such chunks after a turn. */
+/** Whether a block is empty: some agents send empty text chunks after a turn. */
 export function isBlank(block: ContentBlock): boolean {
   return block.type === 'text' && block.text === ''
 }
 
-/** Whether a prompt has content other than white space. */
+/** Whether a prompt is empty: it contains nothing but white space. */
 export function isEmptyPrompt(blocks: readonly ContentBlock[]): boolean {
   return blocks.every(block => block.type === 'text' && block.text.trim() === '')
 }
 
-/** Whether an agent gets the block as text. */
+/** Whether an agent gets the block as plain text. */
 export function isText(block: ContentBlock): block is TextBlock | (ResourceBlock & { asText: true }) {
   return block.type === 'text' || (block.type === 'resource' && block.asText === true)
 }
 
-/** The text of all blocks, as an agent gets it, concatenated. */
+/** Returns the concatenated text of all blocks, as the agent gets it. */
 export function textOf(blocks: readonly ContentBlock[]): string {
   let text = ''
   for (const block of blocks) if (isText(block)) text += block.text ?? ''

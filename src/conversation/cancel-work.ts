@@ -5,8 +5,8 @@ import type { Session } from './session.ts'
 import { entryAt, positionsOf } from './step.ts'
 
 /**
- * Stops one tool call, subagent or terminal command that the agent reported as stoppable; ignores other work. The turn continues.
- * Rejects if the agent refuses.
+ * Stops one tool call, subagent or terminal command that the agent reported as cancelable; ignores other work. The turn continues. Rejects
+ * if the agent refuses.
  */
 export async function cancelWork(session: Session, work: WorkId): Promise<void> {
   const { agent, sessionId, requests } = session

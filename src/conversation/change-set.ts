@@ -1,6 +1,6 @@
 import type { Change, EntryId, HeadKey } from './state.ts'
 
-/** The changes since the last `take`, each thing once. */
+/** The changes since the last `take`, each entry, terminal and head key once. */
 export interface TakenChanges {
   /** The whole state was replaced. The other fields are empty; read the state. */
   reset: boolean
@@ -16,8 +16,8 @@ export interface TakenChanges {
 }
 
 /**
- * Collects changes between two frames. Adding a change takes constant time: appended text is joined by entry and block,
- * and for other changes only the id is kept, to be read from the state by the receiver.
+ * Collects changes between two frames of the display. Adding a change takes constant time: appended text is joined by entry and block; of
+ * other changes only the id is kept, and the receiver reads the state.
  */
 export class ChangeSet {
   #reset = false
@@ -42,7 +42,7 @@ export class ChangeSet {
     for (const change of changes) this.#addOne(change)
   }
 
-  /** Returns the collected changes and starts over. */
+  /** Returns the collected changes and clears them. */
   take(): TakenChanges {
     const taken: TakenChanges = {
       reset: this.#reset,

@@ -1,6 +1,6 @@
 import type { AgentErrorInfo, Command } from '../acp/model.ts'
 
-/** Errors of agents and model services when a conversation exceeds the model's context: ACP has no code for this. */
+/** Patterns of errors that agents and model services report when a conversation exceeds the model's context: ACP has no code for this. */
 const FULL = [
   // Claude Code, OpenCode
   /\bprompt is too long\b/i,
@@ -13,9 +13,9 @@ const FULL = [
   /\bcontext_length_exceeded\b|\bmaximum context length\b|\bexceeded model token limit\b/i,
   /\bexceeds? (?:the |your )?(?:model's |available |maximum )*context (?:window|length|limit|size)\b/i,
 ]
-/** Characters of a message that are read. */
+/** Number of characters of a message that are checked. */
 const MAX_READ = 4000
-/** Commands of agents that make a conversation shorter. */
+/** Names of agents' commands that make a conversation shorter. */
 const COMPACT = ['compact', 'compress', 'summarize']
 
 /** Whether a turn failed because the conversation has become too long for the model. */
@@ -24,15 +24,15 @@ export function isContextFull({ message, detail = '' }: AgentErrorInfo): boolean
 }
 
 /**
- * Whether an agent's answer consists only of such an error. Codex answers so with version 1 of the protocol, and ends the turn as if
- * all were well.
+ * Whether an agent's answer is only an error about a conversation that is too long. With version 1 of the protocol, Codex answers with the
+ * error as text and ends the turn without an error.
  */
 export function isContextFullAnswer(text: string): boolean {
   const isError = /^\s*(?:\{\s*"error"|Codex ran out of room in)/.test(text) && text.length < MAX_READ
   return isError && isContextFull({ code: 0, message: text })
 }
 
-/** The name of the agent's command that makes a conversation shorter, if it has one. */
+/** Returns the name of the agent's command that makes a conversation shorter, if the agent has one. */
 export function compactCommand(commands: readonly Pick<Command, 'name'>[]): string | undefined {
   return COMPACT.find(name => commands.some(command => command.name === name))
 }

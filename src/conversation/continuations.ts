@@ -1,6 +1,6 @@
 /**
- * A conversation may continue in another session, mostly of another agent. That session starts with a copy of the entries, followed by a
- * notice. Its agent gets the unknown part of the conversation with the next prompt.
+ * A conversation may continue in another session, usually one of another agent. The new session starts with a copy of the entries, followed
+ * by a notice. With the next prompt, its agent gets the part of the conversation that it doesn't know.
  */
 
 import { isContextFullAnswer } from './context-full.ts'
@@ -15,14 +15,14 @@ import { isPrompt } from './user-prompts.ts'
 
 type Conversation = Pick<SessionState, 'entries'>
 
-/** Entries of a conversation that the agent of its session doesn't know. */
+/** The entries of a conversation that the agent of its current session doesn't know. */
 export interface UnknownPart {
   entries: Entry[]
-  /** the session that the conversation was in last */
+  /** the session in which the conversation was before */
   continued: Continued
 }
 
-/** A copy of a conversation for the session in which it continues, without running work. */
+/** Returns a copy of a conversation, without running work, for the session in which it continues. */
 export function continuedState(
   { entries, terminals, title }: SessionState,
   from: Omit<Continued, 'turn'>,
@@ -48,7 +48,7 @@ export function continuedState(
   return copy
 }
 
-/** The part of the conversation that the session with this key hasn't received yet; `undefined` if there is none. */
+/** Returns the part of the conversation that the session with this key hasn't received yet; `undefined` if there is none. */
 export function unknownPart({ entries }: Conversation, key: string): UnknownPart | undefined {
   const to = entries.findLastIndex(entry => continuedIn(entry) !== undefined)
   const last = entries[to]
@@ -59,8 +59,8 @@ export function unknownPart({ entries }: Conversation, key: string): UnknownPart
 }
 
 /**
- * The entries that the session with this key, or a new session, doesn't know yet of a conversation that continues there. The last entry is
- * the notice that says so.
+ * Returns the entries of a continued conversation that the session with this key, or a new session, doesn't know yet. The last entry is the
+ * notice about the continuation.
  */
 export function entriesToTell(entries: readonly Entry[], key?: string): Entry[] {
   const targets = entries.flatMap(entry => continuedIn(entry) ?? [])
@@ -71,7 +71,10 @@ export function entriesToTell(entries: readonly Entry[], key?: string): Entry[] 
   return missing.some(({ kind }) => kind === 'message' || kind === 'tool_call') ? missing : []
 }
 
-/** How many of the first entries the session with this key knows; 0 if it has none of the conversation, or its agent has never answered. */
+/**
+ * Returns how many of the first entries the session with this key knows; 0 if it has no part of the conversation, or its agent has never
+ * answered.
+ */
 export function knownUntil(entries: readonly Entry[], key: string | undefined): number {
   let known = 0
   let from = 0
@@ -84,24 +87,27 @@ export function knownUntil(entries: readonly Entry[], key: string | undefined): 
   return known
 }
 
-/** The sessions that the conversation was in before, the first one first. */
+/** Returns the sessions that the conversation was in before, oldest first. */
 export function earlierSessions({ entries }: Conversation): Continued[] {
   return entries.flatMap(entry => continuedIn(entry) ?? [])
 }
 
-/** by the list of entries: the origins among the first `searched` entries, the last of which is `last` */
+/** the origins among the first `searched` entries, the last of which is `last`; by the list of entries */
 const found = new WeakMap<
   readonly Entry[],
   { searched: number; last: Entry | undefined; origins: Origin[] }
 >()
 
-/** `continued`: what the session's agent changed is for this conversation to decide. */
+/** A session that a conversation comes from. `continued`: the user accepts or reverts that session's file changes in this conversation. */
 export type Origin = ForkOrigin & { continued?: true }
 
-/** The sessions that a conversation was forked from or used before, each with the turns that are part of the conversation. */
+/**
+ * Returns the sessions that a conversation was forked from or was in before, each with the last of its turns that is part of the
+ * conversation.
+ */
 export function allOriginsOf({ entries }: Conversation): readonly Origin[] {
   let known = found.get(entries)
-  // entries are appended, unless another window's entries replace the last ones
+  // entries are only appended, unless another window's entries replace the last ones
   if (!known || entries[known.searched - 1] !== known.last)
     known = { searched: 0, last: undefined, origins: [] }
   const added = entries.slice(known.searched).flatMap((entry): Origin[] => {

@@ -7,16 +7,18 @@ import type { ReducingState } from './reducer/reducing-state.ts'
 import { followState, restoreState, type SavedConversation } from './replay/restore-state.ts'
 import type { Change, EntryId, NoticeEntry } from './state.ts'
 
-/** The conversation of a session: the only code that changes its state, and that reports the changes. */
+/** The conversation of a session. Only this class changes the conversation's state and reports the changes. */
 export class ConversationState implements Disposable {
   readonly #changes = new Emitter<Change[]>()
   readonly #time: () => number | undefined
   #state: ReducingState
   #givenTitle: string | undefined
-  /** collects the changes that are reported together, if any */
+  /** the changes to report together, while `together` runs */
   #collected: Change[] | undefined
 
-  /** `time`: for what happens here, in milliseconds since the epoch; `undefined` during a replay, whose entries get no times. */
+  /**
+   * `time`: returns the time for local events, in milliseconds since the epoch; `undefined` during a replay, whose entries get no times.
+   */
   constructor(state: ReducingState, time: () => number | undefined) {
     this.#state = state
     this.#time = time
@@ -26,34 +28,34 @@ export class ConversationState implements Disposable {
     return this.#state
   }
 
-  /** The changes of `state`, after they were made. A `reset` means that `state` is a new object. */
+  /** Fires with the changes of `state` after they were made. A `reset` means that `state` is a new object. */
   get onDidChange(): Event<Change[]> {
     return this.#changes.event
   }
 
-  /** The title that the user gave. Takes precedence over the agent's, also after a load. */
+  /** The title that the user gave. Takes precedence over the agent's title, even after a load. */
   get givenTitle(): string | undefined {
     return this.#givenTitle
   }
 
-  /** `undefined`: use the agent's title again. */
+  /** Sets the user's title; `undefined` shows the agent's title again. */
   giveTitle(title: string | undefined): void {
     if (this.#givenTitle === title) return
     this.#givenTitle = title
     this.report([{ type: 'head', key: 'title' }])
   }
 
-  /** Applies an update of the agent. `within`: of a subagent's session. */
+  /** Applies an update of the agent. `within`: the id of the subagent's session that the update is for. */
   apply(update: SessionUpdate, time: number | undefined, within?: string): void {
     this.report(reduceWithin(this.#state, within, update, time))
   }
 
-  /** Applies what happened on the client's side. */
+  /** Applies an event of the client's side. */
   applyLocal(event: LocalEvent): void {
     this.report(reduceLocalWithin(this.#state, event, this.#time()))
   }
 
-  /** Adds a notice of Parley. */
+  /** Adds a notice from Parley. */
   addNotice({ files, rewind, ...notice }: Omit<NoticeEntry, 'kind' | 'id' | 'turn'>): void {
     const changes = reduceWithin(this.#state, undefined, { type: 'notice', ...notice }, this.#time())
     const entry = this.#state.entries.at(-1)
@@ -61,7 +63,7 @@ export class ConversationState implements Disposable {
     this.report(changes)
   }
 
-  /** The user undid the restore of a notice; `title` says so. Returns false if the notice is about none. */
+  /** Marks the rewind of a notice as undone by the user; `title` is the notice's new title. Returns false if the notice has no rewind. */
   withdrawRewind(id: EntryId, title: string): boolean {
     const entry = this.#state.entries[this.#state.index.get(id) ?? -1]
     if (entry?.kind !== 'notice' || !entry.rewind) return false
@@ -72,7 +74,7 @@ export class ConversationState implements Disposable {
     return true
   }
 
-  /** Replaces the conversation. */
+  /** Replaces the whole conversation, and reports a `reset`. */
   replace(state: ReducingState): void {
     this.#state = state
     this.report([{ type: 'reset' }])
@@ -92,7 +94,7 @@ export class ConversationState implements Disposable {
     this.replace(Object.assign(restoreState(saved), { configOptions, commands }))
   }
 
-  /** Reports changes that were made to the state. */
+  /** Reports changes that were already made to the state. */
   report(changes: Change[]): void {
     if (this.#collected) for (const change of changes) this.#collected.push(change)
     else if (changes.length > 0) this.#changes.fire(changes)

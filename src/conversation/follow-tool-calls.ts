@@ -3,9 +3,8 @@ import type { Session } from './session.ts'
 import type { EntryId, ToolCallEntry } from './state.ts'
 
 /**
- * Calls `check` with each tool call that changes while the agent works; a replay reports old work and is ignored.
- * `differs`: whether what the listener reports about the tool call differs from the last time, so that nothing is
- * reported twice.
+ * Calls `check` with each tool call that changes while the agent works; ignores replays, which report old work. `differs`: whether the text
+ * that the listener reports about the tool call differs from the last one, so that nothing is reported twice.
  */
 export function followToolCalls(
   session: Session,

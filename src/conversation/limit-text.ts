@@ -3,7 +3,7 @@ import { formatCost } from '../common/format-cost.ts'
 import type { Translate } from './requests/elicitation.ts'
 import { highestCost, type LimitKind, type SessionUse, usedAmount } from './session-limit.ts'
 
-/** `$4.10 of $5.00`, `8 of 10 min`, `12,000 of 50,000 tokens` */
+/** Returns the use of a limit, such as `$4.10 of $5.00`, `8 of 10 min` or `12,000 of 50,000 tokens`. */
 export function limitText(
   kind: LimitKind,
   limit: number,
@@ -22,7 +22,7 @@ export function limitText(
   return kind === 'tokens' ? t('{0} of {1} tokens', of, all) : t('{0} of {1}', of, all)
 }
 
-/** An amount without its unit, except for a currency. */
+/** Returns an amount without its unit; an amount of money has its currency. */
 export function amountText(
   kind: LimitKind,
   amount: number,

@@ -18,8 +18,8 @@ export interface ExportedSession {
 type Exported = Pick<SessionState, 'entries'> & { terminals: ReadonlyMap<string, TerminalState> }
 
 /**
- * A whole conversation as Markdown, for users and for other agents: messages unchanged, and work collapsed into `<details>` with its diffs
- * and output.
+ * Returns a whole conversation as Markdown, for users and for other agents: messages are unchanged, and work is collapsed into `<details>`
+ * with its diffs and output.
  */
 export function conversationMarkdown(state: Exported, about: ExportedSession): string {
   const parts = [`# ${escaped(about.title)}`]
@@ -32,7 +32,7 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
   for (const [at, entry] of state.entries.entries()) {
     const text = entryMarkdown(entry, state.terminals)
     if (text === '') continue
-    // this entry is the notice that another agent continues
+    // this entry is the notice that the conversation continues with another agent
     if (agents[at] === undefined) {
       parts.push(text)
       speaker = undefined
@@ -47,7 +47,9 @@ export function conversationMarkdown(state: Exported, about: ExportedSession): s
   return `${parts.join('\n\n')}\n`
 }
 
-/** For each entry, the name of the agent at that point of the conversation; `undefined` for the notice that another agent continues. */
+/**
+ * Returns for each entry the name of the agent at that point of the conversation; `undefined` for the notice that another agent continues.
+ */
 function agentNames(entries: readonly Entry[], last: string): Array<string | undefined> {
   const names: Array<string | undefined> = []
   let name = last
@@ -63,17 +65,17 @@ export interface LatestTurns {
   text: string
   /** number of turns in the text */
   turns: number
-  /** number of turns in the conversation */
+  /** number of turns in the whole conversation */
   of: number
   /** index of the first entry of the turns in the text */
   from: number
-  /** the start of the only turn in the text is left out, too */
+  /** the text contains only one turn, without the start of that turn */
   isPart?: true
 }
 
 /**
- * The document with as many of the latest turns as fit into `max` characters, at least a part of the last one, and a note about the omitted
- * turns.
+ * Returns a document with as many of the latest turns as fit into `max` characters, at least a part of the last turn, and with a note about
+ * the omitted turns.
  */
 export function latestTurns(state: Exported, about: ExportedSession, max: number): LatestTurns {
   const { entries, terminals } = state
@@ -113,7 +115,7 @@ export function latestTurns(state: Exported, about: ExportedSession, max: number
   }
 }
 
-/** The Markdown of one entry; empty if it shows nothing. */
+/** Returns the Markdown of one entry; empty if the entry shows nothing. */
 export function entryMarkdown(entry: Entry, terminals: ReadonlyMap<string, TerminalState>): string {
   return entryKind(entry).markdown(entry, terminals)
 }

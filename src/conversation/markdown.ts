@@ -1,4 +1,4 @@
-/** Content as Markdown, for exported conversations and messages to agents. */
+/** Converts content to Markdown, for exported conversations and messages to agents. */
 import * as l10n from '@vscode/l10n'
 import type { ContentBlock } from '../acp/model.ts'
 import { nameOfUri } from '../common/block-chip.ts'
@@ -40,23 +40,23 @@ export function jsonMarkdown(value: unknown): string {
   return fenced(JSON.stringify(value, undefined, 2) ?? '', 'json')
 }
 
-/** A URL as the destination of a link. */
+/** Returns a URL as the destination of a Markdown link. */
 export function destination(uri: string): string {
   return `<${uri.replace(/[<>\s\\]/g, character => encodeURIComponent(character))}>`
 }
 
-/** Output of a program as text. */
+/** Returns a program's output as plain text, without escape sequences. */
 export function plain(output: string): string {
   return withoutEscapes(output).replace(/\r\n?/g, '\n')
 }
 
-/** A text as a block of code: its fence is longer than any in the text. */
+/** Returns a text as a code block, with a fence that is longer than any fence in the text. */
 export function fenced(text: string, language = ''): string {
   const fence = codeFence(text)
   return `${fence}${language.replace(/[^\w+#.-]/g, '')}\n${text.replace(/\n$/, '')}\n${fence}`
 }
 
-/** A text on one line, with markup escaped. */
+/** Returns a text on one line, with markup escaped. */
 export function escaped(text: string): string {
   return text
     .replace(/\s+/g, ' ')
@@ -65,8 +65,8 @@ export function escaped(text: string): string {
 }
 
 /**
- * Markdown of unknown origin, as a part of a longer text: an unclosed code block is closed, and outside of code, the text neither opens nor
- * closes a `<details>` section.
+ * Returns Markdown of unknown origin as a part of a longer text: an unclosed code block is closed, and outside of code, the text neither
+ * opens nor closes a `<details>` section.
  */
 export function contained(markdown: string): string {
   let open: string | undefined
@@ -86,7 +86,7 @@ export function contained(markdown: string): string {
   return lines.join('\n')
 }
 
-/** A collapsed section. */
+/** Returns a collapsed `<details>` section. */
 export function folded(summary: string, parts: readonly string[]): string {
   return [
     `<details>\n<summary>${escapeHtml(summary.replace(/\s+/g, ' ').trim())}</summary>`,

@@ -1,17 +1,17 @@
-/** Calls of tools of MCP servers, as agents report them. */
+/** Recognizes calls of MCP servers' tools in the way agents report them. */
 import { EDITOR_TOOL_NAMES } from '../common/editor-tool-names.ts'
 import { isRecord } from '../common/is-record.ts'
 import type { Translate } from './requests/elicitation.ts'
 
 /**
- * How agents name the tool of an MCP server: `mcp__vscode__hover` (Claude Code), `mcp.vscode.hover` (Codex), `hover (vscode MCP
- * Server)` (Gemini CLI), `vscode_hover` (OpenCode), `vscode-hover` (Copilot CLI). A tool may have a prefix itself (`tool-server.ts`).
+ * Matches agents' names for the editor's MCP tools: `mcp__vscode__hover` (Claude Code), `mcp.vscode.hover` (Codex), `hover (vscode MCP
+ * Server)` (Gemini CLI), `vscode_hover` (OpenCode), `vscode-hover` (Copilot CLI). A tool's own name may have a prefix (`tool-server.ts`).
  */
 const CALL =
   /^(?:Tool: )?(?:mcp(?:__|[._/-]))?vscode(?:-editor)?(?:__|[._/-])(?:vscode_)?(\w+)$|^(?:vscode_)?(\w+) \(vscode(?:-editor)? MCP Server\)$/
 const NAMES: ReadonlySet<string> = new Set(EDITOR_TOOL_NAMES)
 
-/** The tool's name and its subject, such as `hover parse`; `undefined` for other calls. */
+/** Returns the name of the editor's tool and its subject, such as `hover parse`; `undefined` for other calls. */
 export function editorToolCall(call: Call): string | undefined {
   const name = editorToolOf(call)
   if (name === undefined) return undefined
@@ -19,16 +19,16 @@ export function editorToolCall(call: Call): string | undefined {
   return subject === undefined ? name : `${name} ${subject}`
 }
 
-/** Matches calls of any MCP server's tools, if the name reveals them. */
+/** Matches calls of any MCP server's tools, for agents whose name for a call contains the server. */
 const MCP_CALL =
   /^(?:Tool: )?mcp(?:__([\w-]+?)__|[./]([\w-]+)[./])([\w.-]+)$|^([\w-]+) \((\S.*) MCP Server\)$/
-/** Longer texts are no names. Characters. */
+/** Maximum length of a name; a longer text isn't a name. Characters. */
 const MAX_NAME = 300
 
 /** A call of a tool of an MCP server. */
 export interface McpToolCall {
   tool: string
-  /** the server's name for the user */
+  /** the server's display name */
   server: string
   /** the input that identifies the call, such as a path or a query */
   subject?: string
@@ -40,7 +40,7 @@ interface Call {
   rawInput?: unknown
 }
 
-/** The tool that a call is of, and its server; `undefined` if the agent's words don't say so. */
+/** Returns the tool that is called, and its server; `undefined` if the agent's title or tool name doesn't contain both. */
 export function mcpToolCall(call: Call): McpToolCall | undefined {
   const subject = subjectOf(call.rawInput)
   const about = subject === undefined ? {} : { subject }
@@ -51,21 +51,21 @@ export function mcpToolCall(call: Call): McpToolCall | undefined {
   return tool === undefined ? undefined : { tool, server: found?.[1] ?? found?.[2] ?? found![5]!, ...about }
 }
 
-/** `show_diff of VS Code: src/a.ts` */
+/** Returns the text for a call, such as `show_diff of VS Code: src/a.ts`. */
 export function mcpToolText({ tool, server, subject }: McpToolCall, t: Translate): string {
   return subject === undefined ? `${tool} (${server})` : t('{0} of {1}: {2}', tool, server, subject)
 }
 
-/** A title for the user: `mcp__vault__read` is `read (vault)`. */
+/** Returns a readable title: `mcp__vault__read` becomes `read (vault)`. */
 export function readableTitle(title: string): string {
   const call = /^(?:Tool: )?(?:mcp|vscode)\S*$/.test(title.trim()) && mcpToolCall({ title })
   return call ? `${call.tool} (${call.server})` : title
 }
 
-/** The editor's own server. */
+/** The display name of the editor's own server. */
 const EDITOR_NAME = 'VS Code'
 
-/** The title, or else the tool's name. Parley's own questions have a title in other words, so they aren't taken for calls. */
+/** Returns the title, or else the tool's name. The titles of Parley's own questions don't match the patterns for calls. */
 function nameOf({ title, toolName = '' }: Call): string {
   const name = title.trim() || toolName
   return name.length <= MAX_NAME ? name : ''
@@ -77,7 +77,7 @@ function editorToolOf(call: Call): string | undefined {
   return name !== undefined && NAMES.has(name) ? name : undefined
 }
 
-/** The subject of the call in its input, which Codex has in `arguments`. */
+/** Returns the subject of the call from its input; Codex has the input in `arguments`. */
 function subjectOf(rawInput: unknown): string | undefined {
   if (!isRecord(rawInput)) return undefined
   const input = isRecord(rawInput.arguments) ? rawInput.arguments : rawInput
@@ -96,7 +96,7 @@ function subjectOf(rawInput: unknown): string | undefined {
   return first !== undefined && typeof new_name === 'string' ? `${first} → ${new_name}` : first
 }
 
-/** An answer without the marks for the model. */
+/** Returns an answer without the marks that delimit data for the model. */
 export function withoutDataMarks(text: string): string {
   return text.replace(/^<\/?data-[0-9a-f]{12}>\n?/gm, '')
 }

@@ -2,18 +2,18 @@ import * as l10n from '@vscode/l10n'
 import type { ConfigOption } from '../acp/model.ts'
 import { type Deferred, deferred } from '../common/async.ts'
 
-/** The part of a session that option changes need. */
+/** The part of a session that `OptionChanges` needs. */
 export interface OptionSession {
   options(): readonly ConfigOption[]
-  /** Shows an option with this value. */
+  /** Shows this value for an option. */
   show(optionId: string, value: string | boolean): void
-  /** Sends the change to the agent. Rejects if the agent refuses it. */
+  /** Sends the change to the agent. Rejects if the agent refuses the change. */
   send(optionId: string, value: string | boolean): Promise<void>
-  /** Called when `ids` changed. */
+  /** Called when the `ids` of options with unconfirmed changes have changed. */
   changed(): void
 }
 
-/** An option whose value has changed since the session was reopened. */
+/** An option that no longer has the value from before the session was reopened. */
 export interface LostOption {
   before: ConfigOption & { type: 'select' | 'boolean' }
   now: ConfigOption & { type: 'select' | 'boolean' }
@@ -27,22 +27,22 @@ interface Revert {
 interface Pending {
   /** the last value that the agent confirmed */
   confirmed: string | boolean
-  /** the latest change sent */
+  /** the number of the latest change that was sent */
   sequence: number
-  /** the agent reported a value since the change was sent */
+  /** whether the agent reported a value since the change was sent */
   reported: boolean
   /** resolved when the user stops waiting for the agent */
   givenUp: Deferred<void>
 }
 
 /**
- * The changes of config options that the agent hasn't confirmed yet. A chosen value is shown at once. If the agent refuses
- * the latest change, the last confirmed value is shown again, unless the agent has reported another one meanwhile.
+ * The changes of config options that the agent hasn't confirmed yet. A chosen value is shown at once. If the agent refuses the latest
+ * change, the last confirmed value is shown again, unless the agent has reported another value meanwhile.
  */
 export class OptionChanges {
   readonly #pending = new Map<string, Pending>()
   readonly #session: OptionSession
-  /** ids of the options that were set here */
+  /** ids of the options that the user set in this window */
   readonly #set = new Set<string>()
   #sequence = 0
   /** the options before the session was reopened */
@@ -57,7 +57,7 @@ export class OptionChanges {
     return [...this.#pending.keys()]
   }
 
-  /** Whether the option was set here. */
+  /** Whether the option was set in this window. */
   isSet(optionId: string): boolean {
     return this.#set.has(optionId)
   }
@@ -70,26 +70,26 @@ export class OptionChanges {
     })
   }
 
-  /** The session was reopened. `before`: the last known options. */
+  /** Remembers the last known options (`before`) of a session that was reopened. */
   reopened(before: readonly ConfigOption[]): void {
     this.#before = before
     if (this.lost.length > 0) this.#session.changed()
   }
 
-  /** A turn begins: what the agent changes from now on isn't lost. */
+  /** Begins a turn: option changes by the agent from now on don't count as lost. */
   turnBegins(): void {
     if (this.#before.length > 0) this.#before = this.lost.map(({ before }) => before)
   }
 
-  /** The user has seen which options lost their value. */
+  /** Forgets the lost options, since the user has seen them. */
   forgetLost(): void {
     this.#before = []
     this.#session.changed()
   }
 
   /**
-   * Rejects with the agent's error, or if the option doesn't exist or doesn't accept the value. Resolves when the agent
-   * confirms or the user stops waiting.
+   * Sets an option. Resolves when the agent confirms or the user stops waiting. Rejects with the agent's error, or if the option doesn't
+   * exist or doesn't accept the value.
    */
   async set(optionId: string, value: string | boolean): Promise<void> {
     const session = this.#session
@@ -117,8 +117,8 @@ export class OptionChanges {
   }
 
   /**
-   * Stops waiting for the agent and shows the last confirmed value. If the agent applies the change later, it reports
-   * that like any other change.
+   * Stops waiting for the agent and shows the last confirmed value. If the agent applies the change later, it reports the new value like
+   * any other change.
    */
   giveUp(optionId: string): void {
     const pending = this.#pending.get(optionId)
@@ -129,7 +129,7 @@ export class OptionChanges {
     this.#session.changed()
   }
 
-  /** The agent reported the values of its options. */
+  /** Notes that the agent reported the values of its options. */
   reported(): void {
     for (const pending of this.#pending.values()) pending.reported = true
   }
@@ -164,14 +164,17 @@ export class OptionChanges {
   }
 }
 
-/** Agents may give a value another id in a new version; a value with the same name is the same for the user. */
+/**
+ * Whether an option's value changed. Agents may give a value another id in a new version; for the user, a value with the same name is the
+ * same.
+ */
 function isLost(before: ConfigOption, now: ConfigOption): boolean {
   if (before.type === 'boolean' && now.type === 'boolean') return before.currentValue !== now.currentValue
   if (before.type !== 'select' || now.type !== 'select' || before.currentValue === '') return false
   return before.currentValue !== now.currentValue && chosenName(before) !== chosenName(now)
 }
 
-/** The name of a select option's value. */
+/** Returns the name of a select option's value. */
 export function chosenName({ choices, currentValue }: ConfigOption & { type: 'select' }): string {
   return choices.find(({ value }) => value === currentValue)?.name ?? currentValue
 }

@@ -1,7 +1,7 @@
 import type { PermissionOption } from '../acp/model.ts'
 import type { PermissionEntry } from './entries/requests.ts'
 
-/** The option that answered a request. */
+/** Returns the option that answered a request. */
 export function chosenOption({
   options,
   outcome,
@@ -11,7 +11,7 @@ export function chosenOption({
     : undefined
 }
 
-/** Whether the user, or a rule, didn't allow what was requested. */
+/** Whether the user, or a rule, refused the request. */
 export function isRefused(asked: Pick<PermissionEntry, 'options' | 'outcome'>): boolean {
   return asked.outcome?.type === 'cancelled' || chosenOption(asked)?.kind.startsWith('reject') === true
 }

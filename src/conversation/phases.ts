@@ -1,4 +1,5 @@
 /**
+ * The phase of a session:
  * - `loading`: the agent replays the conversation, which is shown as it arrives; prompts wait.
  * - `ready`: prompts can be sent.
  * - `ended`: the agent ended; the conversation stays readable.
@@ -9,22 +10,25 @@ export type SessionPhase = 'loading' | 'ready' | 'ended' | 'closed'
 /**
  * What a conversation view shows besides its entries:
  * - `empty`: no session, and none is being opened.
- * - `starting`: a session will be opened: the agents are searched, the agent starts or hasn't answered yet. A conversation
- *   that is reopened, or that is saved, stays visible.
+ * - `starting`: a session will be opened: Parley searches for the agents, or the agent is starting or hasn't answered yet. A conversation
+ *   that is reopened or saved stays visible.
  * - `loading`: the agent replays the session's history, which is shown as it arrives. Only after `starting`.
  * - `ready`: the agent has the displayed session.
  * - `ended`: the agent of the displayed session ended, or never started. The conversation stays readable.
  *
- * `empty`, `ready` and `ended` become `starting` when a session is opened. `starting` and `loading` become `ready`; if that
- * fails or the user cancels, the view shows what it showed before, else nothing. `ready` becomes `ended` with its agent.
- * Between `empty`, `ready` and `ended`, a view also changes when it displays another session, or none.
+ * `empty`, `ready` and `ended` become `starting` when a session is opened. `starting` and `loading` become `ready`; if the opening fails or
+ * the user cancels, the view shows its previous session, or is `empty`. `ready` becomes `ended` when its agent ends. A view also changes
+ * between `empty`, `ready` and `ended` when it displays another session, or none.
  */
 export type ViewPhase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'
 
-/** How far a view is in opening a session. `searching`: it starts once the available agents are known. */
+/** How far a view is in opening a session. `searching`: the agent starts once the available agents are known. */
 export type OpeningStep = 'searching' | 'starting' | 'loading'
 
-/** The phase follows from the session that is being opened, else from the displayed one. Nothing else stores it. */
+/**
+ * Returns the phase of a view, which follows from the session that is being opened, else from the displayed one. The phase isn't stored
+ * anywhere.
+ */
 export function viewPhase(
   opening: OpeningStep | undefined,
   displayed: { phase: SessionPhase } | undefined,

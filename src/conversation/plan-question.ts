@@ -1,12 +1,12 @@
 import { isRecord } from '../common/is-record.ts'
 import type { PermissionEntry, ToolCallEntry } from './state.ts'
 
-/** Names of tools that present a plan, for agents that report another kind for the call. */
+/** Matches names of tools that present a plan, for agents that report another kind for the call. */
 const PRESENTS_PLAN = /^exit_?plan/i
 
 /**
- * The plan that a tool call presents, as Markdown; `undefined` if it presents none. Claude Code leaves its plan mode with such a call, and
- * Codex asks about its plan with one: a call of the kind `switch_mode` with the plan in its input or content.
+ * Returns the plan that a tool call presents, as Markdown; `undefined` if it presents none. Claude Code leaves its plan mode with such a
+ * call, and Codex asks about its plan with one: a call of the kind `switch_mode` with the plan in its input or content.
  */
 export function planOf({ toolKind, toolName, title, rawInput, content }: ToolCallEntry): string | undefined {
   const isSwitch = toolKind === 'switch_mode'
@@ -20,14 +20,14 @@ export function planOf({ toolKind, toolName, title, rawInput, content }: ToolCal
   return texts.find(text => text.trim() !== '')
 }
 
-/** Matches options that also give the agent a new context, which only their names, in the agent's words, say. */
+/** Matches the names of options that also clear the agent's context: only their names, in the agent's words, express this. */
 const CLEARS_CONTEXT = /\b(?:clear|reset|fresh|new|empty|without)\w*\b.{0,20}\bcontext\b/i
 
-/** The options that answer a plan. An agent may lack any. */
+/** The options that answer a plan. An agent may lack any of them. */
 export interface PlanOptions {
-  /** accepts the plan and asks about later steps as usual; without such an option, another one that accepts */
+  /** accepts the plan and asks about later steps as usual; if no option does that, another option that accepts */
   accept?: PermissionEntry['options'][number]
-  /** accepts the plan, and the agent forgets the conversation before it */
+  /** accepts the plan and makes the agent forget the conversation before it */
   acceptCleared?: PermissionEntry['options'][number]
   reject?: PermissionEntry['options'][number]
 }

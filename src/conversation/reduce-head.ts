@@ -3,7 +3,7 @@ import { parseTimestamp } from '../common/timestamp.ts'
 import type { HeadKey } from './state-base.ts'
 import type { Step } from './step.ts'
 
-/** Maximum number of limits that are remembered; an agent could make up kinds. */
+/** Maximum number of usage limits that are stored; an agent could make up any number of kinds. */
 const MAX_LIMITS = 10
 
 export function planUpsert(step: Step, plan: Plan): void {
@@ -22,7 +22,7 @@ export function planRemoved(step: Step, planId: string): void {
   head(step, 'plans')
 }
 
-/** Removes a completed plan when the next turn begins. */
+/** Removes completed plans when the next turn begins. */
 export function dropFinishedPlans(step: Step): void {
   const { plans } = step.state
   const open = plans.filter(plan => !isFinished(plan))
@@ -31,7 +31,7 @@ export function dropFinishedPlans(step: Step): void {
   head(step, 'plans')
 }
 
-/** Nothing runs anymore, so a plan step in progress becomes pending again. */
+/** Sets plan steps in progress back to pending, since nothing runs anymore. */
 export function stopPlans(step: Step): void {
   const { plans } = step.state
   const isRunning = ({ status }: Plan['entries'][number]) => status === 'in_progress'
@@ -52,7 +52,7 @@ export function configOptions(step: Step, options: readonly ConfigOption[]): voi
   head(step, 'configOptions')
 }
 
-/** A mode or model changed. A value that is not among the choices is kept: some agents leave the current one out. */
+/** Applies a change of the mode or model. A value that isn't among the choices is kept: some agents omit the current value from them. */
 export function configValue(step: Step, category: ConfigCategory, value: string): void {
   const option = step.state.configOptions.find(
     known => known.category === category && known.type === 'select',
@@ -60,7 +60,7 @@ export function configValue(step: Step, category: ConfigCategory, value: string)
   if (option) setOption(step, option.id, value)
 }
 
-/** Sets one option's value. A value of another type is ignored. */
+/** Sets one option's value. Ignores a value of the wrong type. */
 export function setOption(step: Step, optionId: string, value: string | boolean): void {
   const { configOptions: options } = step.state
   const found = options.findIndex(known => known.id === optionId)
@@ -74,7 +74,7 @@ export function setOption(step: Step, optionId: string, value: string | boolean)
   head(step, 'configOptions')
 }
 
-/** Absent keeps, `null` (or nothing readable) clears. */
+/** Applies the agent's information about the session. An absent field is kept; `null`, or an unreadable value, clears the field. */
 export function info(
   step: Step,
   update: { title?: string | null; updatedAt?: string | number | null },
@@ -113,7 +113,7 @@ export function usage(step: Step, reported: Extract<SessionUpdate, { type: 'usag
   head(step, 'usage')
 }
 
-/** Replaces what the user may want to ask next. */
+/** Replaces the suggestion for the user's next prompt. */
 export function suggest(step: Step, text: string | undefined): void {
   const { state } = step
   if (text === state.suggestion) return

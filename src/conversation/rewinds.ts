@@ -1,6 +1,6 @@
 /**
- * Going back in a conversation: files were restored to before a prompt, or the conversation was forked there. ACP can't
- * remove messages, so later entries stay, are shown as set aside, and the next prompt tells the agent.
+ * Rewinds of a conversation: the user restored files to their state before a prompt, or forked the conversation there. ACP can't remove
+ * messages, so the later entries stay and are shown as set aside, and the next prompt tells the agent.
  */
 
 import type { ContentBlock } from '../acp/model.ts'
@@ -15,13 +15,13 @@ const MAX_QUOTE = 200
 
 export type RewindNotice = NoticeEntry & { rewind: Rewind }
 
-/** by list of entries: the rewinds among the first `searched` entries, whose last entry is `last` */
+/** the rewinds among the first `searched` entries, whose last entry is `last`; by the list of entries */
 const found = new WeakMap<readonly Entry[], { searched: number; last?: Entry; positions: number[] }>()
 
-/** The rewinds that the user hasn't undone, in order. */
+/** Returns the rewinds that the user hasn't undone, in order. */
 export function rewindsOf({ entries }: Pick<SessionState, 'entries'>): RewindNotice[] {
   let known = found.get(entries)
-  // entries are appended, unless another window's entries replace the last ones
+  // entries are only appended, unless another window's entries replace the last ones
   if (!known || entries[known.searched - 1] !== known.last) known = { searched: 0, positions: [] }
   for (; known.searched < entries.length; known.searched++)
     if (isRewind(entries[known.searched]!)) known.positions.push(known.searched)
@@ -32,7 +32,7 @@ export function rewindsOf({ entries }: Pick<SessionState, 'entries'>): RewindNot
   })
 }
 
-/** The prompt that started a turn. */
+/** Returns the prompt that started a turn. */
 export function promptOfTurn(
   { entries }: Pick<SessionState, 'entries'>,
   turn: number,
@@ -40,7 +40,7 @@ export function promptOfTurn(
   return entries.find((entry): entry is MessageEntry => isPrompt(entry) && entry.turn === turn)
 }
 
-/** The note to the agent to send with the next prompt; `undefined` if there's none or it was already sent. */
+/** Returns the note about rewinds to send to the agent with the next prompt; `undefined` if there is no note or it was already sent. */
 export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock | undefined {
   const { entries } = state
   const lastSent = entries.findLastIndex(entry => isPrompt(entry) && !isCommand(entry.blocks))
@@ -63,13 +63,13 @@ export function rewindNote(state: Pick<SessionState, 'entries'>): ContentBlock |
 }
 
 /**
- * The id of the agent's message after which a turn began; `undefined` if there is none, or if the agent was silent in the turn before: a
- * fork at its last message would then lack a prompt.
+ * Returns the id of the agent's message after which a turn began. Returns `undefined` if there is no such message, or if the agent sent
+ * none in the turn before: a fork at its last message would then lack a prompt.
  */
 export function messageBefore({ entries }: Pick<SessionState, 'entries'>, turn: number): string | undefined {
   for (let at = entries.length - 1; at >= 0; at--) {
     const entry = entries[at]
-    // the agent of this session has no messages from before
+    // the agent of this session has no messages from before the continuation
     if (entry && continuedIn(entry)) return undefined
     if (!entry || entry.turn >= turn || entry.kind !== 'message' || entry.within !== undefined) continue
     if (entry.role === 'user') return undefined
@@ -78,13 +78,13 @@ export function messageBefore({ entries }: Pick<SessionState, 'entries'>, turn: 
   return undefined
 }
 
-/** Whether the prompt is a slash command, which must be sent alone: some agents don't recognize one next to other text. */
+/** Whether the prompt is a slash command, which must be sent alone: some agents don't recognize a slash command next to other text. */
 export function isCommand(blocks: readonly ContentBlock[]): boolean {
   const [first] = blocks
   return first !== undefined && textOf([first]).trimStart().startsWith('/')
 }
 
-/** The blocks of a prompt that the user wrote. */
+/** Returns the blocks of a prompt that the user wrote. */
 export function writtenBlocks(blocks: readonly ContentBlock[]): ContentBlock[] {
   return blocks.filter(block => !isForAgent(block))
 }

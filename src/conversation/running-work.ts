@@ -6,26 +6,30 @@ import { entryAt, NO_BACKGROUND, positionsOf, type ReducerState } from './step.t
 import { withoutEscapes } from './tool-output.ts'
 
 /**
- * Identifies work of a session that can run on its own. `within`: the subagent that owns the tool call, since subagents may use equal ids.
+ * Identifies work of a session that can run besides the turn. `within`: the subagent that owns the tool call, since subagents may use equal
+ * ids.
  */
 export type WorkId =
   | { terminalId: string }
   | { toolCallId: string; within?: string | undefined }
   | { subagentId: string }
 
-/** Work that outlives its tool call or its turn. */
+/** Work that runs besides the turn, such as a background command. */
 export interface RunningWork {
   id: WorkId
-  /** a command, or the agent's name for the work; may be empty */
+  /** the command, or the agent's name for the work; may be empty */
   title: string
-  /** milliseconds since the epoch; absent if unknown */
+  /** when the work started, in milliseconds since the epoch; absent if unknown */
   since?: number
   canCancel: boolean
   /** the entry of the work, and its index */
   entry?: { id: EntryId; index: number }
 }
 
-/** `others`: the number of tasks that the list doesn't contain: too many, or of kinds that no entry shows. */
+/**
+ * The running work of a session. `others`: the number of tasks that `work` doesn't contain, since there are too many or no entry shows
+ * their kind.
+ */
 export interface Running {
   work: RunningWork[]
   others: number
@@ -33,13 +37,13 @@ export interface Running {
 
 /** Maximum number of tasks in the list. */
 const MAX_LISTED = 200
-/** Maximum length of their titles and last lines. */
+/** Maximum length of the tasks' titles and last lines. Characters. */
 const MAX_TITLE = 300
 
 /**
- * Work that runs besides the turn. A terminal of the client counts while its command runs. Other work counts if the agent lists it as
- * background work; if the agent lists none, work counts if the agent says that it runs or can be stopped. `commands`: the client's
- * terminals with a running command, and its start time.
+ * Returns the work that runs besides the turn. A terminal of the client counts while its command runs. Other work counts if the agent lists
+ * it as background work; if the agent lists no background work, work counts if the agent reports that it runs or can be stopped.
+ * `commands`: start times of the client's terminals with a running command.
  */
 export function runningWork(state: ReducerState, commands: ReadonlyMap<string, number | undefined>): Running {
   const sessions = [state, ...state.memory.subagentStates.values()]
@@ -82,7 +86,7 @@ function workOf(
   return { id: work, title: titleOf(title), canCancel, entry: { id, index }, ...since }
 }
 
-/** `shown`: gets the entries of their tool calls, which aren't listed as well. */
+/** Yields the running terminals. `shown`: a set to which the entries of their tool calls are added, so that these aren't listed as well. */
 function* terminalWork(
   state: ReducerState,
   sessions: readonly ReducerState[],
@@ -116,7 +120,7 @@ function* terminalWork(
   }
 }
 
-/** The running turn waits for it, as far as anyone knows. */
+/** Whether the running turn waits for the work, as far as the agent's reports show. */
 function isForeground(
   { memory, turn, turnStartedAt = 0 }: ReducerState,
   entry: ToolCallEntry | undefined,
@@ -135,7 +139,7 @@ function subagentRuns(
 ): boolean {
   const isAtRest = entry.state === undefined || entry.state.activity === 'idle'
   const { background } = session.memory
-  // An idle subagent is listed for work of its own, which is already in the list if the work is known.
+  // An idle subagent is listed because of its own work, which is already in the list if it's known.
   const own = memory.subagentStates.get(subagentId)?.memory.background ?? NO_BACKGROUND
   if (background.subagents.has(subagentId)) return !isAtRest || own === NO_BACKGROUND
   if (isAtRest || background !== NO_BACKGROUND) return false
@@ -146,12 +150,12 @@ function titleOf(title = ''): string {
   return beginning(title.trim().split('\n', 1)[0] ?? '', MAX_TITLE)
 }
 
-/** How much of the end of a text is searched for its last line. */
+/** How many characters at the end of a text are searched for its last line. */
 const TAIL = 4000
 /** How many entries are searched for a subagent's last action. */
 const MAX_SEARCHED = 500
 
-/** The last line of the work's output so far; empty if there is none. */
+/** Returns the last line of the work's output so far; empty if there is no output. */
 export function lastLine(state: ReducerState, work: WorkId): string {
   if ('terminalId' in work) return lastLineOf(state.terminals.get(work.terminalId)?.output ?? '')
   if ('subagentId' in work) {
@@ -167,7 +171,7 @@ export function lastLine(state: ReducerState, work: WorkId): string {
   return entry ? contentLine(entry) : ''
 }
 
-/** Where the entry of a tool call is. */
+/** Returns the position of a tool call's entry. */
 export function toolCallPosition(
   state: ReducerState,
   { toolCallId, within }: { toolCallId: string; within?: string | undefined },
@@ -190,7 +194,7 @@ function contentLine({ content }: ToolCallEntry): string {
   return part?.type === 'content' && part.content.type === 'text' ? lastLineOf(part.content.text) : ''
 }
 
-/** A line that a program rewrites counts as it was written last. */
+/** Returns the last line of an output. Of a line that a program rewrites, only the last version counts. */
 function lastLineOf(text: string): string {
   const lines = withoutEscapes(text.slice(-TAIL)).split(/[\r\n]+/)
   return beginning(lines.findLast(line => line.trim() !== '')?.trim() ?? '', MAX_TITLE)

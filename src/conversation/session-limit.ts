@@ -1,23 +1,23 @@
-/** The user's limit for a session: how much it may use before the user is asked. Pure. */
+/** The user's limits for a session: how much it may use before the user is asked. The functions have no side effects. */
 import type { Cost } from '../acp/model.ts'
 
 export const LIMIT_KINDS = ['cost', 'minutes', 'tokens'] as const
 export type LimitKind = (typeof LIMIT_KINDS)[number]
 
-/** `cost`: in the currency that the agent reports. */
+/** The maximum amounts by kind. `cost`: in the currency that the agent reports. */
 export type Limits = Partial<Record<LimitKind, number>>
 
-/** A larger number isn't a limit. */
+/** The largest valid limit. */
 const MAX_LIMIT = 1e12
-/** From this share on, the user is warned. */
+/** The share of a limit from which on the user is warned (0 to 1). */
 const NEAR = 0.8
 /** A limit is raised to at least this multiple of the current use. */
 const CLEARLY_MORE = 1.05
 
-/** The known use of a session. `tokens` and `costs` are the agent's reports. */
+/** The known use of a session. `tokens` and `costs` are as the agent reported them. */
 export interface SessionUse {
   costs: readonly Cost[]
-  /** running time of its turns, without the time spent waiting for the user */
+  /** running time of the session's turns, without the time spent waiting for the user */
   minutes: number
   tokens: number
 }
@@ -28,17 +28,17 @@ export interface LimitState {
   limits: Limits
   /** the limits that the user was warned about */
   warned: Limits
-  /** the limits at which the user stopped: the next question comes with the next prompt */
+  /** the limits at which the user stopped: the user is asked again before the next prompt is sent */
   stopped: Limits
 }
 
-/** The page's data about a limit. */
+/** The data about limits for the page. */
 export interface LimitNote {
   limits: Limits
   use: SessionUse
-  /** start of the running turn, whose minutes are added to those in `use`: milliseconds since the epoch */
+  /** start of the running turn, in milliseconds since the epoch; the turn's minutes are added to the minutes in `use` */
   since?: number
-  /** the limits that have no effect: turns have ended, and the agent has reported nothing of that kind */
+  /** the limits that have no effect: turns have ended, and the agent has reported no use of that kind */
   unreported: LimitKind[]
   level: 'low' | 'near' | 'reached'
 }
@@ -47,7 +47,7 @@ export function isLimit(value: unknown): value is number {
   return typeof value === 'number' && value > 0 && value <= MAX_LIMIT
 }
 
-/** The valid limits of a value that may contain anything. */
+/** Returns the valid limits of a value that may contain anything. */
 export function readLimits(value: unknown): Limits {
   const limits: Limits = {}
   if (typeof value !== 'object' || value === null) return limits
@@ -58,7 +58,7 @@ export function readLimits(value: unknown): Limits {
   return limits
 }
 
-/** The lowest of several: a workspace may lower the user's limits, and can't raise or remove them. */
+/** Returns the lowest limit of each kind: a workspace may lower the user's limits, but can't raise or remove them. */
 export function lowestLimits(all: readonly Limits[]): Limits {
   const lowest: Limits = {}
   for (const limits of all)
@@ -73,7 +73,7 @@ export function limitState(limits: Limits): LimitState {
   return { steps: limits, limits, warned: {}, stopped: {} }
 }
 
-/** The cost that counts: agents report one currency, and amounts of several can't be added. */
+/** Returns the cost to compare with the limit: agents report one currency, and amounts in several currencies can't be added. */
 export function highestCost({ costs }: Pick<SessionUse, 'costs'>): Cost | undefined {
   return costs.reduce<Cost | undefined>(
     (highest, cost) => (!highest || cost.amount > highest.amount ? cost : highest),
@@ -101,7 +101,7 @@ export function limitLevel(state: Pick<LimitState, 'limits'>, use: SessionUse): 
   return kindsFrom(state, use, NEAR).length > 0 ? 'near' : 'low'
 }
 
-/** The limits that the user must be warned about, once for each limit and each raise; a reached limit needs no warning anymore. */
+/** Returns the limits that the user must be warned about, once for each limit and each raise; a reached limit needs no warning anymore. */
 export function takeWarnings(state: LimitState, use: SessionUse): { state: LimitState; kinds: LimitKind[] } {
   const fresh = kindsFrom(state, use, NEAR).filter(kind => state.warned[kind] !== state.limits[kind])
   if (fresh.length === 0) return { state, kinds: [] }
@@ -110,19 +110,19 @@ export function takeWarnings(state: LimitState, use: SessionUse): { state: Limit
   return { state: { ...state, warned: { ...state.warned, ...pickLimits(state.limits, fresh) } }, kinds }
 }
 
-/** Whether a limit is reached about which the user hasn't decided. */
+/** Whether a limit is reached for which the user hasn't decided whether to continue. */
 export function isUndecided(state: LimitState, use: SessionUse): boolean {
   return reachedLimits(state, use).some(kind => state.stopped[kind] !== state.limits[kind])
 }
 
-/** The user stopped at the reached limits. */
+/** Returns the state after the user stopped at the reached limits. */
 export function stopAtLimits(state: LimitState, use: SessionUse): LimitState {
   return { ...state, stopped: pickLimits(state.limits, reachedLimits(state, use)) }
 }
 
 /**
- * The user continues: each reached limit is raised by its first amount, or to a multiple of it, clearly above the current use, so that the
- * next question doesn't follow at once.
+ * Returns the state after the user continued: each reached limit is raised by its first amount, or to a multiple of its first amount,
+ * clearly above the current use, so that the user isn't asked again immediately.
  */
 export function raiseLimits(state: LimitState, use: SessionUse): LimitState {
   const limits = { ...state.limits }
@@ -132,13 +132,13 @@ export function raiseLimits(state: LimitState, use: SessionUse): LimitState {
     const used = usedAmount(kind, use)
     const least = used * CLEARLY_MORE
     const next = least <= limit + step ? limit + step : step * (Math.floor(least / step) + 1)
-    // a step that is too small beside the amount is lost in rounding
+    // a step that is much smaller than the amount is lost in rounding
     limits[kind] = next > used ? next : used * 2
   }
   return { ...state, limits, stopped: {} }
 }
 
-/** The user sets a limit, or removes it. */
+/** Returns the state after the user set or removed a limit. */
 export function changedLimit(state: LimitState, kind: LimitKind, limit: number | undefined): LimitState {
   const change = (all: Limits): Limits => {
     const { [kind]: _, ...others } = all

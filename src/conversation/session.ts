@@ -37,9 +37,9 @@ export interface SessionOptions {
   sessionId: string
   setup: SessionSetup
   phase: 'loading' | 'ready'
-  /** A conversation to continue, of the same session with an ended agent. */
+  /** A conversation to continue: the one that this session had with an agent that ended. */
   state?: ReducingState
-  /** The saved conversation, in case a load replays nothing. */
+  /** Returns the saved conversation, in case a load replays nothing. */
   saved?: () => ReducingState | undefined
   now?: () => number
   schedule?: Schedule
@@ -50,7 +50,8 @@ export interface SessionOptions {
 
 /**
  * One conversation with one agent. {@link AgentSessions} passes the agent's updates to `receive`, in order; the user's actions are sent to
- * the agent. `onDidChange` reports changes of `state`, and `onDidChangeStatus` all others: phase, queue, cancellation, unconfirmed options.
+ * the agent. `onDidChange` reports changes of `state`, and `onDidChangeStatus` reports all other changes: phase, queue, cancellation,
+ * unconfirmed options.
  */
 export class Session implements Disposable {
   readonly agent: Agent
@@ -69,11 +70,11 @@ export class Session implements Disposable {
   readonly #replays: Replays
   #exit: AgentExit | undefined
 
-  /** Those for whom prompts stay queued. */
+  /** The holds during which prompts stay queued. */
   readonly #promptHolds = new Set<object>()
   /** Whether the user doesn't see the session. */
   isHidden = false
-  /** The part of the conversation that the agent doesn't know, for the next prompt. */
+  /** Returns the part of the conversation that the agent doesn't know, for the next prompt. */
   contextToTell: () => ContentBlock | undefined = () => undefined
 
   constructor(options: SessionOptions) {
@@ -123,7 +124,7 @@ export class Session implements Disposable {
     })
   }
 
-  /** The changes of `state`, after they were made. A `reset` means that `state` is a new object. */
+  /** Fires with the changes of `state` after they were made. A `reset` means that `state` is a new object. */
   get onDidChange(): Event<Change[]> {
     return this.conversation.onDidChange
   }
@@ -132,7 +133,7 @@ export class Session implements Disposable {
     return this.#status.event
   }
 
-  /** Fires once, with the agent's exit, or `undefined` if Parley closed the session. */
+  /** Fires once when the session ends, with the agent's exit, or with `undefined` if Parley closed the session. */
   get onDidEnd(): Event<AgentExit | undefined> {
     return this.#end.event
   }
@@ -153,12 +154,12 @@ export class Session implements Disposable {
     return this.#phase === 'loading' || this.#phase === 'ready'
   }
 
-  /** The agent's exit, once it ended. */
+  /** How the agent ended, if it has ended. */
   get exit(): AgentExit | undefined {
     return this.#exit
   }
 
-  /** The agent works, or waits for an answer; not only the user for whom the session waits between turns. */
+  /** Whether the agent works or waits for an answer. Questions that outlast a turn don't count while no work is running. */
   get isAtWork(): boolean {
     const { activity, memory } = this.conversation.state
     if (activity !== 'requires_action' || memory.running) return activity !== 'idle'
@@ -166,7 +167,7 @@ export class Session implements Disposable {
     return !open.every(entry => entry.kind === 'permission' && entry.outlastsTurn) || open.length === 0
   }
 
-  /** Prompts stay queued until the returned hold, and all others, are disposed of. */
+  /** Keeps prompts queued until the returned hold, and all others, are disposed. */
   holdPrompts(): Disposable {
     const hold = {}
     this.#promptHolds.add(hold)
@@ -189,8 +190,8 @@ export class Session implements Disposable {
   // ---- the user's actions ------------------------------------------------------------------------------------------
 
   /**
-   * Sends a prompt, or queues it while a turn is running. Resolves to the outcome and never rejects. Throws `RangeError`
-   * for an empty prompt, since some agents never respond to one.
+   * Sends a prompt, or queues it while a turn is running. Resolves to the outcome and never rejects.
+   * @throws `RangeError` if the prompt is empty: some agents never respond to an empty prompt
    */
   prompt(content: readonly ContentBlock[]): Promise<TurnOutcome> {
     if (!this.isLive) return Promise.resolve({ type: 'failed', error: this.#endError() })
@@ -198,8 +199,8 @@ export class Session implements Disposable {
   }
 
   /**
-   * Closes the session: stops its work and drops later updates. Also closes it with the agent, if the agent has the
-   * capability; rejects if the agent refuses, but the session is closed here anyway.
+   * Closes the session: stops its work and drops later updates. Also closes the session in the agent, if the agent has the capability.
+   * Rejects if the agent refuses; the session is closed here anyway.
    */
   async close(): Promise<void> {
     if (this.#phase === 'closed') return
@@ -214,7 +215,9 @@ export class Session implements Disposable {
 
   // ---- the agent's updates -----------------------------------------------------------------------------------------
 
-  /** Applies an update of the agent. `within`: of a subagent's session that was announced in this session. */
+  /**
+   * Applies an update of the agent. `within`: the id of the subagent's session that the update is for, if it was announced in this session.
+   */
   receive(update: SessionUpdate, within?: string): void {
     if (!this.isLive) return
     if (this.#replays.holds(() => this.receive(update, within)) || this.#replays.takes(update, within)) return
@@ -249,19 +252,19 @@ export class Session implements Disposable {
     this.turns.stateReported(update)
   }
 
-  /** Adds a notice of Parley. `files`: absolute paths of the changed files that it's about. */
+  /** Adds a notice from Parley. `notice.files`: absolute paths of the changed files that the notice is about. */
   notify(notice: Omit<NoticeEntry, 'kind' | 'id' | 'turn'>): void {
     if (!this.isLive) return
     this.conversation.addNotice(notice)
     if (notice.rewind) this.#status.fire()
   }
 
-  /** Sets the files that a finished turn changed. */
+  /** Sets the number of files and lines that a finished turn changed. */
   noteFiles(turn: number, files: TurnFiles): void {
     if (this.isLive) this.conversation.applyLocal({ type: 'turn_files', turn, files })
   }
 
-  /** The user undid a restore; `title` says so. */
+  /** Marks the rewind of a notice as undone by the user; `title` is the notice's new title. */
   withdrawRewind(id: EntryId, title: string): void {
     if (this.conversation.withdrawRewind(id, title)) this.#status.fire()
   }
@@ -275,7 +278,7 @@ export class Session implements Disposable {
     if (start.commands) this.receive({ type: 'commands', commands: start.commands })
   }
 
-  /** @internal Runs `work`, which never rejects, once the caller has returned. Prompts wait until `work` is done. */
+  /** @internal Runs `work`, which never rejects, after the caller has returned. Prompts wait until `work` is done. */
   beginAfter(work: () => Promise<void>): void {
     const hold = this.holdPrompts()
     void Promise.resolve()
@@ -284,8 +287,8 @@ export class Session implements Disposable {
   }
 
   /**
-   * @internal The conversation continues with an agent that another window started. `answer`: the response to the other window's prompt, if
-   * the agent hasn't sent it yet.
+   * @internal Continues the conversation with an agent that another window started. `answer`: waits for the response to the other window's
+   * prompt, if the agent hasn't sent the response yet.
    */
   reattach(start: SessionStart, answer?: () => ReturnType<Agent['prompt']>): void {
     this.requests.expectShown()
@@ -296,7 +299,7 @@ export class Session implements Disposable {
     this.turns.adopt(answer().then(accepted => accepted ?? undefined))
   }
 
-  /** @internal Empties the conversation, for a replay. */
+  /** @internal Clears the conversation for a replay. */
   beginLoad(setup: SessionSetup): void {
     const shown = this.#replays.start({ state: this.conversation.state, setup: this.#setup })
     this.optionChanges.clear()
@@ -307,8 +310,8 @@ export class Session implements Disposable {
   }
 
   /**
-   * @internal The agent has responded to a load; some agents replay after that. Resolves when the replay is merged, which takes
-   * several tasks if it's long.
+   * @internal Shows the loaded conversation after the agent responded to the load; some agents replay after their response. Resolves when
+   * the replay is merged, in several tasks if the replay is long.
    */
   loaded(): Promise<void> {
     if (this.#phase !== 'loading') return Promise.resolve()
@@ -322,7 +325,7 @@ export class Session implements Disposable {
     this.conversation.applyLocal({ type: 'load_finished' })
     this.#replays.awaitLate()
     this.#status.fire()
-    // A waiting prompt must not get between the entries of the replay.
+    // A waiting prompt must not come between the entries of the replay.
     if (this.turns.queue.prompts.length === 0 && !isMerged) return
     this.#schedule(() => {
       if (!this.isLive) return
@@ -331,7 +334,7 @@ export class Session implements Disposable {
     }, LATE_REPLAY_MS)
   }
 
-  /** @internal The load failed: restores the previous conversation, if any. */
+  /** @internal Restores the conversation from before a failed load, if there was one. */
   loadFailed(): void {
     const before = this.#phase === 'loading' ? this.#replays.undo() : undefined
     if (!before) return
@@ -342,7 +345,7 @@ export class Session implements Disposable {
     this.turns.pump()
   }
 
-  /** @internal The agent ended. */
+  /** @internal Ends the session, since the agent ended. */
   agentEnded(exit: AgentExit): void {
     if (!this.isLive) return
     this.#finish('ended', exit)
@@ -375,7 +378,7 @@ export class Session implements Disposable {
     return answer ?? 'failed'
   }
 
-  /** The current time in milliseconds since the epoch; `undefined` during a replay. */
+  /** Returns the current time in milliseconds since the epoch; `undefined` during a replay. */
   #time(): number | undefined {
     return this.#phase === 'loading' ? undefined : this.#now()
   }
@@ -397,7 +400,7 @@ export class Session implements Disposable {
       if (typeof exit.exitCode === 'number') event.code = exit.exitCode
     }
     this.#replays.end()
-    // An unfinished load must not lose the previous conversation.
+    // An unfinished load must not lose the conversation from before it.
     const before = this.#replays.undo()
     this.conversation.together(() => {
       if (before) this.#replace(before.state)
@@ -417,7 +420,7 @@ export class Session implements Disposable {
     return this.#exit ? new AgentClosedError(this.#exit) : new Error(l10n.t('The session is closed.'))
   }
 
-  /** Replaces the conversation. Pending requests are added to the new one. */
+  /** Replaces the conversation. Shows the pending requests in the new one. */
   #replace(state: ReducingState): void {
     this.conversation.together(() => {
       this.conversation.replace(state)

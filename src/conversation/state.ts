@@ -1,4 +1,4 @@
-/** The model of a session: its entries of all kinds, and its own properties. */
+/** The state of a session: its entries of all kinds, and properties of the whole session. */
 import type { PermissionRequest } from '../acp/model.ts'
 import type { Entry } from './entries/entry-kinds.ts'
 import type { RuleAnswer, RuleRefusal } from './entries/requests.ts'
@@ -19,18 +19,20 @@ export type {
   TurnSummary,
 } from './state-base.ts'
 
-/** The entries and properties of a session, as reported; plain data. Changed only by `reduce`. */
+/** The entries and properties of a session, as reported: plain data that the reducers change in place. */
 export type SessionState = BaseSessionState<Entry>
 
-/** Completes a request with data that must be read before it's shown; `undefined` if nothing has to be read. Never rejects. */
+/**
+ * Completes a request with data that must be read before the request is shown. Returns `undefined` if nothing must be read. Never rejects.
+ */
 export type CompletePermission = (
   request: PermissionRequest,
   tool: ToolCallEntry | undefined,
 ) => Promise<PermissionRequest> | undefined
 
 /**
- * Looks for a permission rule that answers the request. `tool` is the tool call, including what the request reports of it.
- * `undefined`, now or later, or a refusal: the request is shown to the user. Never rejects.
+ * Looks for a permission rule that answers the request. `tool`: the request's tool call, updated with the data of the request. If there is
+ * no answer (`undefined`, returned or resolved) or a refusal, the request is shown to the user. Never rejects.
  */
 export type AnswerByRule = (
   request: PermissionRequest,

@@ -3,11 +3,11 @@ import { appendBlock, isBlank } from './blocks.ts'
 import type { AnswerText } from './entries/tagged-thoughts.ts'
 import type { BaseSessionState, Change, EntryBase, SessionActivity, TerminalState } from './state-base.ts'
 
-/** Work that continues after the turn, by the ids of the entries that show it. */
+/** Work that continues after the turn: the ids of the tool calls, terminals and subagents that do the work. */
 export interface Background {
   readonly toolCalls: ReadonlySet<string>
   readonly terminals: ReadonlySet<string>
-  /** ids of their sessions */
+  /** ids of the subagents' sessions */
   readonly subagents: ReadonlySet<string>
   /** the number of tasks of kinds that no entry shows */
   readonly others: number
@@ -22,7 +22,7 @@ export const NO_BACKGROUND: Background = {
 
 /** A prompt from Parley that the agent hasn't echoed yet. */
 export interface Echo {
-  /** where the prompt's entry is */
+  /** position of the prompt's entry */
   position: number
   /** the prompt's text that has not been echoed yet, without white space */
   rest: string
@@ -33,7 +33,7 @@ export interface Echo {
 /** A prompt that the agent was asked to add to the running turn. */
 export interface Steered extends Echo {
   content: readonly ContentBlock[]
-  /** The agent reported it as a message of the user. */
+  /** Set if the agent reported the prompt as a message of the user. */
   isEchoed?: true
 }
 
@@ -41,53 +41,53 @@ export interface Steered extends Echo {
 export interface Answer {
   text: AnswerText
   messageId: string | undefined
-  /** without a message id: `openMessage` after its last piece */
+  /** `openMessage` after the answer's last piece, for an answer without a message id */
   openMessage?: number | undefined
-  /** Whether the message has contained a thought. */
+  /** Set if the message has contained a thought. */
   isSplit?: true
   /** position of the unfinished thought */
   thought?: number | undefined
 }
 
 /**
- * The reducer's indexes, so that no update needs a search: the position of each entity's entry, and the open entries. Positions are indexes
- * into `entries`, which only grows.
+ * The reducer's indexes, so that no update needs a search: the positions of entries by the agent's ids, and the open entries. Positions are
+ * indexes into `entries`, which only grows.
  */
 export interface ReducerMemory {
-  /** positions of entries by kind and by the agent's id; see `positionsOf` */
+  /** positions of entries by kind and by the agent's id of the entry; see `positionsOf` */
   positions: Map<string, Map<string, number>>
-  /** position of the latest message by role and message id; of a message that continues below other work, its last part */
+  /** position of the latest message by role and message id; of a message that continues below other work, the position of its last part */
   messages: Map<string, number>
-  /** by role and message id: the parts of messages that continue below other work */
+  /** positions of the parts of messages that continue below other work, by role and message id */
   messageParts: Map<string, number[]>
-  /** the role a message id was last used with */
+  /** the role with which a message id was last used */
   roles: Map<string, MessageRole>
-  /** opened URLs whose completion the agent may still report, by elicitation id */
+  /** positions of opened URLs whose completion the agent may still report, by elicitation id */
   visits: Map<string, number>
   openTools: Set<number>
   /** members of `openTools` whose status was never reported */
   toolsWithoutStatus: Set<number>
-  /** the last entry that is neither the agent's text nor unknown: later text is added below it */
+  /** position of the last entry that is neither the agent's text nor unknown: later text is added below this entry */
   lastWork: number
-  /** by message id; '' for the message without an id */
+  /** answers by message id; the answer without a message id is under '' */
   answers: Map<string, Answer>
-  /** the answer whose last characters may be the beginning of a tag, and aren't shown yet */
+  /** the answer whose last characters may begin a tag and aren't shown yet */
   holding?: Answer
-  /** the message that a chunk without an id may continue */
+  /** position of the message that a chunk without an id may continue */
   openMessage?: number
-  /** a tool call ended since that message's last chunk */
+  /** a tool call ended since the last chunk of `openMessage` */
   toolEndedSince?: boolean
-  /** the thought that is being timed */
+  /** position of the thought whose duration is being measured */
   openThought?: number
-  /** background work, as last reported */
+  /** background work, as the agent last reported it */
   background: Background
-  /** foreground work runs, as last reported by the agent or started by a prompt from Parley */
+  /** foreground work is running: the agent last reported so, or a prompt from Parley started it */
   running: boolean
   /** the running work was started by a prompt from Parley */
   ownTurn: boolean
   /** the session's cost when the running work began */
   costBefore?: number | undefined
-  /** the agent reported that it's waiting for the user */
+  /** the agent reported that the session is waiting for the user */
   actionReported: boolean
   /** the prompt from Parley that the agent hasn't echoed yet */
   echo?: Echo
@@ -96,22 +96,25 @@ export interface ReducerMemory {
   /** ids that the agent gave to prompts from Parley */
   ownMessages: Set<string>
   /**
-   * pending requests by id, of the session and of all its subagents; answered requests are removed, so that a reused id can't lead to an
-   * old request
+   * positions of pending requests by id, of the session and of all its subagents; answered requests are removed, so that a reused id can't
+   * lead to an old request
    */
   openRequests: Map<string, number>
-  /** the subagents' own sessions by id, at any depth, in one map */
+  /** the states of subagents' sessions by session id, at any depth, in one map */
   subagentStates: Map<string, ReducerState>
 }
 
-/** The state of a session, or of a subagent in it, with the reducer's indexes. It knows no kinds of entries. */
+/** The state of a session, or of a subagent in it, with the reducer's indexes. This type doesn't depend on the kinds of entries. */
 export interface ReducerState extends BaseSessionState<EntryBase> {
   readonly memory: ReducerMemory
-  /** The id of a subagent's session. Its entries and terminals belong to the session that started it. */
+  /**
+   * The id of a subagent's session; absent for a state of a whole session. The entries and terminals of the subagent belong to the session
+   * that started it.
+   */
   readonly within?: string
 }
 
-/** The state of a subagent's session, made when the subagent is announced. */
+/** Creates the state of a subagent's session when the subagent is announced. */
 export function createSubagentState(parent: ReducerState, sessionId: string): ReducerState {
   const { entries, index, terminals, turn, memory } = parent
   const own = { plans: [], configOptions: [], commands: [], activity: 'idle' as const }
@@ -151,7 +154,7 @@ export function createMemory({
   }
 }
 
-/** An update that is being reduced. `now` is absent in a replay. */
+/** The reduction of one update. `now` (milliseconds since the epoch) is `undefined` in a replay. */
 export interface Step {
   readonly state: ReducerState
   readonly now: number | undefined
@@ -161,13 +164,16 @@ export interface Step {
 /** The properties of a kind of entry that the reducer needs. */
 export interface ReducedKind<E extends EntryBase> {
   readonly kind: E['kind']
-  /** Whether text that comes later belongs below the entry: it isn't text streamed in parallel, and not one of many. */
+  /**
+   * Whether later text of the agent belongs below the entry. Returns false for text that is streamed in parallel, and for entries that may
+   * come in great numbers.
+   */
   isWork(entry: E): boolean
-  /** The entry may arrive in the middle of a word: the message before it continues. */
+  /** Whether the entry may arrive in the middle of a word: the message before the entry continues. */
   readonly splitsNothing?: boolean
 }
 
-/** Puts a new entry at the end and returns its position. It ends the open message and the running thought. */
+/** Appends a new entry and returns its position. Ends the open message and the running thought. */
 export function append<E extends EntryBase>(
   step: Step,
   kind: ReducedKind<E>,
@@ -191,7 +197,7 @@ export function append<E extends EntryBase>(
   return position
 }
 
-/** The entry at a position, if it's of that kind. */
+/** Returns the entry at a position, if the entry is of this kind. */
 export function entryAt<E extends EntryBase>(
   { entries }: Pick<ReducerState, 'entries'>,
   position: number | undefined,
@@ -201,7 +207,7 @@ export function entryAt<E extends EntryBase>(
   return entry?.kind === kind.kind ? (entry as E) : undefined
 }
 
-/** The positions of entries of one kind, by the agent's ids, such as ids of tool calls. */
+/** Returns the positions of entries of one kind, by the agent's ids, such as ids of tool calls. */
 export function positionsOf<E extends EntryBase>(
   { positions }: ReducerMemory,
   { kind }: Pick<ReducedKind<E>, 'kind'>,
@@ -214,7 +220,7 @@ export function positionsOf<E extends EntryBase>(
   return ofKind
 }
 
-/** The reducers of these types of updates. */
+/** The reducers for updates of these types. */
 export type Reducers<T extends SessionUpdate['type']> = {
   readonly [K in T]: (step: Step, update: Extract<SessionUpdate, { type: K }>) => void
 }
@@ -225,7 +231,7 @@ export function touch(step: Step, position: number): void {
 }
 
 /**
- * Appends content to the entry at `position`, which was reported before this step. Text that extends the last text block is reported alone,
+ * Appends content to the entry at `position`, which was reported before this step. Reports only the text if it extends the last text block,
  * so that the cost of a chunk doesn't depend on the message's length.
  */
 export function appendContent(
@@ -242,14 +248,14 @@ export function appendContent(
   }
 }
 
-/** An entry is reported as a whole, or by its appended text. */
+/** Removes changes of appended text for entries that are also reported as a whole. */
 export function withoutRepeated({ changes }: Step): void {
   const whole = new Set(changes.flatMap(change => (change.type === 'entry' ? [change.id] : [])))
   const needed = changes.filter(change => change.type !== 'text' || !whole.has(change.id))
   changes.splice(0, changes.length, ...needed)
 }
 
-/** Sets one field of an entry or a terminal: absent leaves it unchanged, `null` clears it. */
+/** Sets one field of an entry or a terminal; `undefined` leaves the field unchanged, `null` clears it. */
 export function patchField<T extends EntryBase | TerminalState, K extends keyof T>(
   target: T,
   key: K,
@@ -271,7 +277,7 @@ export function endThought(step: Step): void {
   touch(step, position)
 }
 
-/** A thought that arrived complete began when the entry before it ended. */
+/** Sets the start of a thought that arrived complete to the end of the entry before it. */
 function backdateThought(thought: EntryBase, before: EntryBase | undefined): void {
   if (before === undefined || before.turn !== thought.turn || before.within !== thought.within) return
   const { startedAt, endedAt } = thought
@@ -281,14 +287,14 @@ function backdateThought(thought: EntryBase, before: EntryBase | undefined): voi
   if (since !== undefined && since < startedAt) thought.startedAt = since
 }
 
-/** Sets the end of an entry whose beginning is known. */
+/** Sets the end time of an entry whose start time is known. Returns whether the end time was set. */
 export function stopTime(step: Step, entry: EntryBase | undefined): boolean {
   if (step.now === undefined || entry?.startedAt === undefined || entry.endedAt !== undefined) return false
   entry.endedAt = step.now
   return true
 }
 
-/** Derives the activity of the session and reports when it changed. */
+/** Derives the activity of the session from the work and the requests, and reports a change. */
 export function updateActivity(step: Step): void {
   const { state, changes } = step
   const { running, actionReported, openRequests } = state.memory
@@ -299,7 +305,7 @@ export function updateActivity(step: Step): void {
   changes.push({ type: 'head', key: 'activity' })
 }
 
-/** `undefined` if not reported; otherwise the list is complete. */
+/** Returns the reported background work, as a complete list; `undefined` if the agent reported none. */
 export function reportedBackground(reported: ReportedBackground): Background | undefined {
   if (!reported.background) return undefined
   return {
@@ -310,7 +316,7 @@ export function reportedBackground(reported: ReportedBackground): Background | u
   }
 }
 
-/** {@link NO_BACKGROUND} and an empty list differ: only an agent that lists its work sends an empty list. */
+/** Whether two lists are equal. {@link NO_BACKGROUND} and an empty list differ: only an agent that lists its work sends an empty list. */
 export function isSameBackground(a: Background, b: Background): boolean {
   const isSame = (one: ReadonlySet<string>, other: ReadonlySet<string>) =>
     one.size === other.size && [...one].every(id => other.has(id))

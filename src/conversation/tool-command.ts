@@ -1,7 +1,7 @@
 import { fieldName, isCwdField } from '../common/field-name.ts'
 import type { ToolCallEntry } from './state.ts'
 
-/** The command a tool call wants to run, in full, and where, as far as the agent reported. */
+/** The full command that a tool call runs, with its folder and variables as far as the agent reported them. */
 export interface ToolCommand {
   command: string
   cwd?: string
@@ -9,19 +9,19 @@ export interface ToolCommand {
   environment?: string[]
 }
 
-/** Every command line in a tool's raw input. */
+/** The command lines in a tool's raw input. */
 export interface CommandsOfInput {
   commands: string[]
-  /** other readings of the same fields: a program with its arguments for a list of lines, and vice versa */
+  /** other readings of the same fields: a list read as a program with its arguments instead of as lines, and vice versa */
   alternatives: string[]
   cwd?: string
-  /** variables of the environment that the input sets: `NAME=value` */
+  /** environment variables that the input sets: `NAME=value` */
   environment: string[]
-  /** The commands aren't certain: a field contains something other than text, or two fields name different arguments or folders. */
+  /** Set if the commands aren't certain: a field contains something other than text, or two fields name different arguments or folders. */
   unreadable: boolean
 }
 
-/** Fields with a command: one line, a program with its arguments, or several commands in `commands`. */
+/** Names of fields that contain a command: one line, a program with its arguments, or, in `commands`, several commands. */
 export const COMMAND_FIELDS: ReadonlySet<string> = new Set([
   'command',
   'cmd',
@@ -32,7 +32,7 @@ export const COMMAND_FIELDS: ReadonlySet<string> = new Set([
   'bashcommand',
 ])
 export const COMMAND_LIST_FIELDS: ReadonlySet<string> = new Set(['commands', 'cmds', 'scripts'])
-/** Where they put the arguments of a program, or the input of a tool within the input. */
+/** Names of fields in which agents put the arguments of a program, or a tool's input within the raw input. */
 export const ARGUMENT_FIELDS: ReadonlySet<string> = new Set([
   'args',
   'arguments',
@@ -43,7 +43,7 @@ export const ARGUMENT_FIELDS: ReadonlySet<string> = new Set([
   'toolargs',
   'toolarguments',
 ])
-/** Fields for a program's standard input. `input` may also be the input of a tool. */
+/** Names of fields that contain a program's standard input. `input` may also contain the input of a tool. */
 const STDIN_FIELDS: ReadonlySet<string> = new Set(['stdin', 'input'])
 
 export function isEnvironmentField(name: string): boolean {
@@ -51,12 +51,13 @@ export function isEnvironmentField(name: string): boolean {
 }
 
 const MAX_DEPTH = 4
-/** Maximum number of fields in an object that are read. */
+/** Maximum number of fields of an object that are read. */
 const MAX_FIELDS = 500
 
 /**
- * Reads every command of a raw input, in any of the fields that agents use; there may be several. `scriptOf`: reads the script of further
- * shells, of a program and its arguments. Rules may be applied to a script for Windows only where lines are parsed as all of its shells do.
+ * Reads every command of a raw input, in any of the fields that agents use; there may be several. `scriptOf`: returns the script that other
+ * shells run, given a program and its arguments. Rules may be applied to a script for Windows only where lines are parsed as all of its
+ * shells parse them.
  */
 export function commandsOfInput(rawInput: unknown, scriptOf?: Reading['scriptOf']): CommandsOfInput {
   const found: Reading = { commands: [], alternatives: [], environment: [], unreadable: false, scriptOf }
@@ -107,12 +108,12 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === ''
 }
 
-/** A list or a text. Under the same names, an object is the whole input of the tool instead. */
+/** Whether a value of an argument field is a list or a text. An object in such a field is the whole input of the tool instead. */
 function isArguments(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : typeof value === 'string' && value.trim() !== ''
 }
 
-/** Variables as an object, as ACP's `{name, value}`, or as text. */
+/** Reads variables from an object, from a list of ACP's `{name, value}`, or from a text. */
 function variablesIn(value: unknown): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value]
   if (typeof value !== 'object' || value === null) return []
@@ -124,7 +125,7 @@ function variablesIn(value: unknown): string[] {
   })
 }
 
-/** Adds the command of a field. Returns false if it isn't one. */
+/** Adds the command of a field. Returns false if the field's value isn't a command. */
 function addCommand(command: unknown, args: unknown, found: Reading): boolean {
   const line = lineOf(command, args, found)
   if (line === undefined) return false
@@ -133,7 +134,7 @@ function addCommand(command: unknown, args: unknown, found: Reading): boolean {
   return true
 }
 
-/** Whether the first text of a list may be a program, and the others its arguments: `git push` is a line. */
+/** Whether the first text of a list may be a program, and the other texts its arguments: `git push` is a whole line instead. */
 function mayBeProgram(first = ''): boolean {
   return /^(?:\S+$|\S*[\\/])/.test(first)
 }
@@ -151,13 +152,13 @@ function readList(list: unknown, found: Reading, depth: number): void {
   }
 }
 
-/** Names of tools that run commands, which some agents send as the title of a request. */
+/** Matches names of tools that run commands, which some agents send as the title of a request. */
 const SHELL_TOOL =
   /^(?:(?:execute|run|exec)?[_ -]?(?:bash|shell|terminal|command|cmd)(?:[_ -](?:command|tool))?|execute|exec)$/i
 
 /**
- * The command to show for a tool call. Without a command in the raw input, the title is used, which is good enough to show but never
- * matched against rules. Before the call runs, its content is used if the title is only a name or was cut.
+ * Returns the command to show for a tool call. If the raw input contains no command, the title is used, which is good enough to show but
+ * never matched against rules. Before the call runs, its content is used if the title is only a name or was cut.
  */
 export function commandOf(tool: ToolCallEntry): ToolCommand | undefined {
   const { commands, cwd, environment } = commandsOfInput(tool.rawInput)
@@ -179,21 +180,21 @@ export function commandOf(tool: ToolCallEntry): ToolCommand | undefined {
   return isName ? undefined : { command: title }
 }
 
-/** A title without the backticks around it; `undefined` if it's empty. */
+/** Returns a title without the backticks around it; `undefined` if the title is empty. */
 export function titleAsCommand(title: string): string | undefined {
   return title.replace(/^`([^`]+)`$/s, '$1').trim() || undefined
 }
 
-/** A shell by name or in a system folder; a file in another folder may be any program. */
+/** Matches a shell by name or in a system folder; a file in another folder may be any program. */
 const SHELL =
   /^(?:\/(?:usr\/(?:local\/)?|opt\/homebrew\/|run\/current-system\/sw\/|nix\/store\/[\w.+-]+\/)?bin\/)?(?:ba|z|da)?sh$/
 
 /**
- * A program and its arguments as one line; a single text is already a line. For a shell with a script (`bash -lc "npm test"`), only the
- * script, since that is the actual command. `undefined` if the value isn't a command.
+ * Returns a program and its arguments as one line; a single text is already a line. For a shell with a script (`bash -lc "npm test"`),
+ * returns only the script, since it is the actual command. Returns `undefined` if the value isn't a command.
  */
 function lineOf(command: unknown, args: unknown, reading: Reading): string | undefined {
-  // arguments in a single text are part of a command line, so they aren't quoted
+  // arguments given as a single text are part of a command line, so they aren't quoted
   const words = typeof args === 'string' ? [{ text: args, whole: true }] : undefined
   const more = words ?? (isTexts(args) ? args.map(text => ({ text, whole: false })) : undefined)
   if (!more) return args === undefined ? lineOf(command, [], reading) : undefined
@@ -210,7 +211,7 @@ function lineOf(command: unknown, args: unknown, reading: Reading): string | und
 
 interface Part {
   text: string
-  /** the text is already a command line, so it isn't quoted */
+  /** whether the text is already a command line, so it isn't quoted */
   whole: boolean
 }
 
@@ -229,23 +230,23 @@ function quoted({ text, whole }: Part): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Whether a text contains only the command, which agents repeat in a code block next to the raw input. */
+/** Whether a text contains only this command, which agents repeat in a code block next to the raw input. */
 export function repeatsCommand(text: string, command: string): boolean {
   return bareCommand(text) === command.trim()
 }
 
-/** Text that some agents add to a command about its folder. */
+/** Matches the text about a command's folder that some agents add to the command. */
 const FOLDER = /\[(?:current working directory|in) ([^[\]]+)\]/
 
-/** The folder of a command, if a text says only that. */
+/** Returns the folder of a command, if a text contains nothing else. */
 export function folderIn(text: string): string | undefined {
   const found = FOLDER.exec(text)
   return found?.[0] === text.trim() ? found[1] : undefined
 }
 
 /**
- * The part of a title that isn't the command or its folder. Some agents repeat the command in the title, cut or after the name of their
- * tool; for `execute_bash: npm test` the result is empty.
+ * Returns the part of a title that isn't the command or its folder. Some agents repeat the command in the title, shortened or after the
+ * name of their tool; for `execute_bash: npm test` the result is empty.
  */
 export function besideCommand(title: string, command: string): string {
   const plain = (text: string) => text.replaceAll('`', '').replace(/\s+/g, ' ').trim()
@@ -262,20 +263,23 @@ export function besideCommand(title: string, command: string): string {
   return said
 }
 
-/** The command follows the name of a tool or a verb. Characters; without a limit, a title could take quadratic time. */
+/**
+ * How far into a title a command may begin, after the name of a tool or a verb. Characters; without a limit, a title could take quadratic
+ * time.
+ */
 const MAX_BEFORE = 200
 
-/** A shorter beginning of a command may be another word. Characters. */
+/** Minimum length of the beginning of a command that is recognized in a title; a shorter one may be another word. Characters. */
 const MIN_CUT = 8
 
-/** Nothing if only the name of a tool or a verb is left, as in `Execute`, `execute_bash:` and `Run command:`. */
+/** Returns the text, or '' if only the name of a tool or a verb is left, as in `Execute`, `execute_bash:` and `Run command:`. */
 function withoutVerb(text: string): string {
-  // looking behind keeps it from trying each character of a long run
+  // the lookbehind keeps the expression from trying each character of a long run
   const rest = text.replace(/^[\s:()[\]–—-]+|(?<![\s:()[\]–—-])[\s:()[\]–—-]+$/g, '')
   return /^\w*(?: command| tool)?$/.test(rest) ? '' : rest
 }
 
-/** A command without the code block, the backticks or the prompt around it. */
+/** Returns a command without the code block, the backticks or the prompt around it. */
 function bareCommand(text: string): string {
   return text
     .trim()

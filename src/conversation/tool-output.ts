@@ -1,19 +1,22 @@
-/** How to show the text of a tool call: most agents send plain output, although the specification demands Markdown. */
+/** Decides how to show the text of a tool call: most agents send plain output, although the specification demands Markdown. */
 import type { ToolKind } from '../acp/model.ts'
 
-/** A program's output, the content of a file, or data. */
+/** The text of a tool call that isn't Markdown: a program's output, the content of a file, or data. */
 export interface ToolOutput {
   text: string
   /** empty if no language is known */
   language: 'json' | ''
 }
 
-/** Kinds of tools whose text is output unless it's in a fence. */
+/** Kinds of tools whose text is output unless it's in a code fence. */
 const OUTPUT_KINDS: ReadonlySet<ToolKind> = new Set<ToolKind>(['execute', 'read', 'search'])
-/** Longer texts are not parsed. Characters. */
+/** Maximum length of a text that is parsed as JSON. Characters. */
 const MAX_PARSED = 1_000_000
 
-/** Reads a text of a tool call; `undefined` if it's Markdown. `kind`: without it, only data and escape sequences count. */
+/**
+ * Reads a text of a tool call; returns `undefined` if the text is Markdown. If `kind` is absent, only data and text with escape sequences
+ * count as output.
+ */
 export function toolOutput(text: string, kind?: ToolKind): ToolOutput | undefined {
   if (/^\s*(?:`{3}|~{3}|$)/.test(text)) return undefined
   const json = formattedJson(text)
@@ -22,7 +25,7 @@ export function toolOutput(text: string, kind?: ToolKind): ToolOutput | undefine
   return isOutput ? { text: withoutEscapes(text), language: '' } : undefined
 }
 
-/** An object or a list as JSON, in several lines. */
+/** Returns a text that is a JSON object or array, formatted on several lines. */
 function formattedJson(text: string): string | undefined {
   if (text.length > MAX_PARSED || !/^\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*$/.test(text)) return undefined
   try {
@@ -36,7 +39,7 @@ function formattedJson(text: string): string | undefined {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g
 
-/** Output without colors and other escape sequences of terminals. */
+/** Returns output without colors and other escape sequences of terminals. */
 export function withoutEscapes(output: string): string {
   return output.includes('\u001b') ? output.replace(escapes, '') : output
 }

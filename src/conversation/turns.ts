@@ -10,7 +10,7 @@ import type { PromptQueue } from './prompts/prompt-queue.ts'
 
 export type IdleUpdate = Extract<SessionUpdate, { type: 'state'; state: 'idle' }>
 
-/** Runs something once after a time, unless it's disposed before. */
+/** Runs a function once after a time, unless the returned disposable is disposed before. */
 export type Schedule = (run: () => void, ms: number) => Disposable
 
 /** The parts of a session that its turns need. */
@@ -18,38 +18,39 @@ export interface TurnsOptions {
   queue: PromptQueue
   /** Adds a prompt to the conversation and sends it to the agent. */
   send(content: ContentBlock[]): Promise<undefined | { messageId?: string }>
-  /** Adds a prompt to the conversation and asks the agent to add it to the running turn. Rejects if it can't. */
+  /** Adds a prompt to the conversation and asks the agent to add it to the running turn. Rejects if the agent can't be asked. */
   steer(prompt: Prompt): Promise<SteeringOutcome>
   /** Shows the outcome of a steering prompt, even if the agent answers late. */
   steered(prompt: Prompt, outcome: SteeringOutcome): void
   sendCancel(): void
-  /** Foreground work is running. */
+  /** Whether foreground work is running. */
   isRunning(): boolean
-  /** Whether the agent takes prompts into a running turn. */
+  /** Whether the agent can add prompts to a running turn. */
   canSteer(): boolean
-  /** Whether the session takes prompts. */
+  /** Whether the session accepts prompts now. */
   canBegin(): boolean
   /** Answers the requests that end when the user stops the turn. */
   withdrawRequests(): void
   /** Adds the end of the turn to the conversation. */
   endWork(idle: IdleUpdate): void
-  /** With what error the conversation shows the turn as ended, also if the agent reported none. */
+  /** Returns the error with which the conversation shows the turn as ended, even if the agent reported none. */
   shownError(): AgentErrorInfo | undefined
   accepted(messageId: string): void
-  /** The queue or `cancelState` changed. */
+  /** Called when the queue or `cancelState` changed. */
   changed(): void
   schedule: Schedule
   cancelGraceMs: number
 }
 
 /**
+ * Whether the running turn was canceled:
  * - `none`: the turn wasn't canceled.
  * - `requested`: the agent was asked to cancel the turn.
- * - `overdue`: the agent didn't confirm in time. The user can continue without it or restart the agent.
+ * - `overdue`: the agent didn't confirm in time. The user can continue without waiting for it, or restart the agent.
  */
 export type CancelState = 'none' | 'requested' | 'overdue'
 
-/** A prompt that was sent to the agent. */
+/** A turn that a prompt started. */
 interface Turn {
   readonly prompt: Prompt
   /** The prompts that the agent added to the turn. */
@@ -58,20 +59,20 @@ interface Turn {
   begun: boolean
   /** The agent responded to the request: at the end of the turn (v1), or when it accepted the prompt (v2). */
   answered: boolean
-  /** The session became idle: how the turn ended. */
+  /** How the turn ended; set when the session became idle. */
   end?: TurnOutcome
 }
 
 /**
- * The turns of a session, one at a time: given a second prompt, agents queue it, drop the first one or never respond.
- * When a turn ends, the next prompt is taken from the session's queue. A canceled or failed turn pauses the queue.
+ * The turns of a session, one at a time: given a second prompt, agents queue it, drop the first one or never respond. When a turn ends, the
+ * next prompt is taken from the session's queue. A canceled or failed turn pauses the queue.
  *
- * An agent that can is asked to add a prompt to the running turn (steering). Whatever happens, such a prompt ends either with
- * the agent or in the queue: it stays in the queue until the agent says that it has taken it, and until then no other
- * prompt is sent.
+ * An agent with the capability can be asked to add a prompt to the running turn (steering). In any case such a prompt ends either with the
+ * agent or in the queue: it stays in the queue until the agent reports that it has taken the prompt, and until then no other prompt is
+ * sent.
  *
- * The response to an abandoned turn may still arrive, and must not end the turn after it: an idle state that arrives
- * while both are pending is held back until a response shows which turn it belongs to.
+ * The response to an abandoned turn may still arrive, and must not end the turn after it: an idle state that arrives while both responses
+ * are pending is held back until a response shows which turn the idle state belongs to.
  */
 export class Turns {
   readonly #options: TurnsOptions
@@ -91,7 +92,7 @@ export class Turns {
     this.#connected = this.#connect()
   }
 
-  /** The prompts that aren't sent yet. A session has its own queue until the stored one replaces it. */
+  /** The queue of prompts that aren't sent yet. A session has a queue of its own until the stored queue replaces it. */
   get queue(): PromptQueue {
     return this.#queue
   }
@@ -110,7 +111,7 @@ export class Turns {
     return this.#cancelState
   }
 
-  /** A turn or other foreground work is running and can be stopped. */
+  /** Whether a turn or other foreground work is running and can be stopped. */
   get isWorking(): boolean {
     return this.#options.isRunning() || this.#current !== undefined
   }
@@ -120,13 +121,13 @@ export class Turns {
     return this.#current?.prompt
   }
 
-  /** Whether a prompt can be added to the running turn. */
+  /** Whether the agent can be asked to add a prompt to the running turn. */
   get canSteer(): boolean {
     const isEnding = this.#cancelState !== 'none' || this.#current?.end !== undefined
     return !isEnding && !this.#ended && this.#options.canSteer() && this.#options.isRunning()
   }
 
-  /** Adds prompts to the running turn if the user wants that, or starts the next turn if none is running. */
+  /** Adds prompts to the running turn if the user wants to add them, or starts the next turn if none is running. */
   pump(): void {
     if (this.canSteer) for (const prompt of this.#queue.takeSteering()) this.#steer(prompt)
     if (this.isWorking || this.#ended || !this.#options.canBegin()) return
@@ -153,8 +154,8 @@ export class Turns {
   }
 
   /**
-   * Whether to apply an idle state now. One from before the turn started is held back, since agents repeat idle states
-   * with the last stop reason. If no other state arrives before the response, it was the turn's own.
+   * Whether to apply an idle state now. An idle state from before the turn started is held back, since agents repeat idle states with the
+   * last stop reason. If no other state arrives before the response, the idle state was the turn's own.
    */
   admits(idle: IdleUpdate): boolean {
     const turn = this.#current
@@ -166,8 +167,8 @@ export class Turns {
   }
 
   /**
-   * Adds who ended the turn to an idle state. Some agents respond with `end_turn` to a cancellation, or with `cancelled`
-   * when the user rejected a request or the agent was told to exit.
+   * Adds to an idle state who ended the turn. Some agents respond with `end_turn` to a cancellation, or with `cancelled` when the user
+   * rejected a request or the agent was told to exit.
    */
   attribute(idle: IdleUpdate): IdleUpdate {
     const { stopReason, error } = idle
@@ -178,14 +179,17 @@ export class Turns {
     return isOrdinary ? { ...idle, stopReason: 'cancelled' } : idle
   }
 
-  /** Many agents report tool calls as failed that the user stopped. */
+  /**
+   * Returns a tool call update with the status `cancelled` instead of `failed` if the user stopped the turn: many agents report stopped
+   * tool calls as failed.
+   */
   asStopped(update: SessionUpdate): SessionUpdate {
     if (update.type !== 'tool_call' || update.toolCall.status !== 'failed') return update
     if (this.#cancelState === 'none') return update
     return { ...update, toolCall: { ...update.toolCall, status: 'cancelled' } }
   }
 
-  /** A state update was applied. */
+  /** Updates the turn after a state update was applied. */
   stateReported(update: Extract<SessionUpdate, { type: 'state' }>): void {
     const turn = this.#current
     if (update.state !== 'idle') {
@@ -215,7 +219,7 @@ export class Turns {
     this.#options.steer(prompt).then(
       outcome => this.#steered(queue, prompt, outcome),
       (error: unknown) => {
-        // The end of the session returns it.
+        // The end of the session returns the prompt to the composer.
         if (!(error instanceof AgentClosedError)) this.#steered(queue, prompt, 'failed', messageOf(error))
       },
     )
@@ -239,7 +243,7 @@ export class Turns {
     this.#options.changed()
   }
 
-  /** The turn is over: an agent that hasn't answered by now whether it took a prompt may never do so. */
+  /** Waits for steering answers after the turn is over: an agent that hasn't answered by then may never do so. */
   #awaitSteering(): void {
     if (this.#unanswered || !this.#queue.isSteering) return
     const queue = this.#queue
@@ -257,14 +261,14 @@ export class Turns {
   }
 
   /**
-   * Asks the agent to add this queued prompt to the running turn. Returns false if it's no longer queued, or nothing can be
+   * Asks the agent to add this queued prompt to the running turn. Returns false if the prompt is no longer queued, or no prompt can be
    * added.
    */
   steer(id: string): boolean {
     return this.canSteer && this.#queue.steer(id)
   }
 
-  /** Stops the running turn, if any, and sends this queued prompt next. Returns false if it's no longer queued. */
+  /** Stops the running turn, if any, and sends this queued prompt next. Returns false if the prompt is no longer queued. */
   sendNow(id: string): boolean {
     const works = this.isWorking
     if (this.#ended || !this.#queue.sendNow(id)) return false
@@ -275,19 +279,19 @@ export class Turns {
   }
 
   /**
-   * Asks the agent to stop, answers every pending request with `cancelled` (except those of background work) and pauses the
-   * queue. If the agent doesn't stop in time, `cancelState` becomes `overdue`; `abandon` then continues without it.
+   * Asks the agent to stop, answers every pending request with `cancelled` (except those of background work) and pauses the queue. If the
+   * agent doesn't stop in time, `cancelState` becomes `overdue`; `abandon` then continues without waiting for it.
    */
   cancel(): void {
     if (this.#ended) return
-    // also of prompts that wait until the session may go on
+    // prompts that wait until the session may continue are paused, too
     if (this.isWorking || this.#queue.queued.length > 0) this.#queue.pause()
     if (this.isWorking) this.#stop()
     this.#options.withdrawRequests()
   }
 
   #stop(): void {
-    // Its end was reported; only the response to the prompt is missing.
+    // The end of the turn was reported; only the response to the prompt is missing.
     if (this.#current?.end) return
     this.#options.sendCancel()
     if (this.#cancelState !== 'none') return
@@ -295,7 +299,7 @@ export class Turns {
     this.#timer = this.#options.schedule(() => this.#setCancelState('overdue'), this.#options.cancelGraceMs)
   }
 
-  /** Continues without the end of a canceled turn. Does nothing before `cancel`. */
+  /** Continues without waiting for the end of a canceled turn. Does nothing unless `cancel` was called. */
   abandon(): void {
     if (this.#cancelState === 'none') return
     const turn = this.#current
@@ -307,7 +311,7 @@ export class Turns {
     else this.pump()
   }
 
-  /** Nothing more will be sent: queued prompts return to the composer. */
+  /** Ends the turns with the session: queued prompts return to the composer. */
   end(error: unknown): void {
     if (this.#ended) return
     this.#ended = { error }
@@ -352,14 +356,16 @@ export class Turns {
     this.#finish(turn, cancelled ? { type: 'ended', stopReason: 'cancelled' } : { type: 'failed', error })
   }
 
-  /** Returns whether the turn was abandoned. If so, an idle state that was held back belongs to that turn. */
+  /**
+   * Forgets an abandoned turn. Returns false if the turn wasn't abandoned. An idle state that was held back belongs to the abandoned turn.
+   */
   #forget(turn: Turn): boolean {
     if (!this.#abandoned.delete(turn)) return false
     this.#undecided = undefined
     return true
   }
 
-  /** The running turn got its response, so an idle state that was held back belongs to this turn. */
+  /** Ends the running turn, which got its response, if an idle state was held back: the idle state belongs to this turn. */
   #decide(): void {
     const idle = this.#undecided
     if (!idle) return
@@ -395,7 +401,7 @@ function finishAll({ prompt, added }: Turn, outcome: TurnOutcome): void {
   for (const one of [prompt, ...added]) one.finish(outcome)
 }
 
-/** The message with which the agent refused the prompt, or the turn that it started (v2), because the user must sign in. */
+/** Returns the message with which the agent refused the prompt, or the turn that the prompt started (v2), because the user must sign in. */
 function signInRequiredBy(outcome: TurnOutcome): { message: string; detail?: string } | undefined {
   if (outcome.type === 'failed') {
     const { error } = outcome
@@ -405,7 +411,7 @@ function signInRequiredBy(outcome: TurnOutcome): { message: string; detail?: str
   return error?.code === RpcCode.authRequired ? error : undefined
 }
 
-/** The text of an error at the end of a turn. */
+/** Returns the code and text of an error at the end of a turn. */
 function errorInfo(error: unknown): AgentErrorInfo {
   if (error instanceof AgentRequestError) {
     const { code, message, detail } = error

@@ -1,27 +1,27 @@
-/** Defines which messages count as the user's prompts, once for each meaning. */
+/** Defines which messages count as prompts of the user, with a function for each meaning. */
 import type { SessionUpdate } from '../acp/model.ts'
 import type { Entry, MessageEntry } from './state.ts'
 
 /**
- * A prompt of the user in this session, which starts a turn or is added to one. Prompts of subagents come from agents, and a prompt that
- * the agent didn't add to its turn is queued again.
+ * Whether an entry is a prompt of the user in this session, which starts a turn or is added to one. Prompts of subagents come from agents,
+ * and a prompt that the agent didn't add to its turn is queued again.
  */
 export function isPrompt(entry: Entry): entry is MessageEntry {
   const isOfUser = entry.kind === 'message' && entry.role === 'user' && entry.within === undefined
   return isOfUser && entry.steering !== 'notTaken'
 }
 
-/** A prompt that started a turn. */
+/** Whether an entry is a prompt that started a turn. */
 export function startsTurn(entry: Entry): entry is MessageEntry {
   return isPrompt(entry) && entry.steering === undefined
 }
 
-/** A visible prompt, to which the user can navigate. A prompt that the agent has announced may still be empty. */
+/** Whether an entry is a visible prompt, to which the user can navigate. A prompt that the agent has announced may still be empty. */
 export function isShownPrompt(entry: Entry): entry is MessageEntry {
   return isPrompt(entry) && entry.blocks.length > 0
 }
 
-/** A prompt with text from the user, so that the text can be edited. */
+/** Whether an entry is a prompt with text from the user, so that the text can be edited. */
 export function isWrittenPrompt(entry: Entry): entry is MessageEntry {
   return isPrompt(entry) && entry.blocks.some(block => block.type === 'text' && block.text.trim() !== '')
 }

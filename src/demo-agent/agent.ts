@@ -10,19 +10,19 @@ import { usageOf } from './turn.ts'
 
 export interface DemoAgentOptions {
   store: SessionStore
-  /** Multiplies every pause; 0 for none. */
+  /** Factor of every pause; 0 for no pauses. */
   pace: number
   log: (message: string) => void
 }
 
 export const INFO = { name: 'parley-demo-agent', title: 'Demo Agent', version: '1.0.0' }
 
-/** The raw params: the released schema would drop capabilities of the draft. */
+/** The raw parameters: the released schema would drop the draft's capabilities. */
 const initializeRequest = z.object({
   clientCapabilities: z.custom<ClientCapabilities>(value => typeof value === 'object').optional(),
 })
 
-/** The demo agent's protocol methods, without the content of turns. */
+/** Returns an app with the demo agent's protocol methods; other modules create the content of turns. */
 export function createDemoAgent({ store, pace, log }: DemoAgentOptions): {
   app: AgentApp
   stop(): Promise<void>
@@ -34,7 +34,7 @@ export function createDemoAgent({ store, pace, log }: DemoAgentOptions): {
     configOptions: configOptions(session.settings, features.booleans),
   })
   const start = (session: DemoSession, client: AgentContext) => {
-    // The first update follows the response with the session's id, because a client may not know the session before.
+    // Send the first update after the response with the session's id, because a client may not know the session before.
     setImmediate(() => sendStart(session, client).catch(error => log(`Not sent: ${String(error)}`)))
     return optionsOf(session)
   }

@@ -6,11 +6,11 @@ import { SessionStore, stateDirectory } from './store.ts'
 import { createDemoAgentV2 } from './v2/agent.ts'
 
 /**
- * Parley's demo agent: a scripted ACP agent over stdio that needs no account, no network and no model.
- * It speaks v1 and v2, whichever the client offers.
+ * Parley's demo agent: a scripted ACP agent over stdio that needs no account, no network and no model. Speaks v1 or v2, depending on the
+ * client's offer.
  *
- * Environment: `PARLEY_DEMO_STATE` is the directory of its sessions; `PARLEY_DEMO_PACE` multiplies its pauses (1 for the
- * pace of a model, 0 for no pauses).
+ * Environment: `PARLEY_DEMO_STATE` is the directory of its sessions; `PARLEY_DEMO_PACE` multiplies its pauses (1 for the pace of a model, 0
+ * for no pauses).
  */
 const pace = Number(process.env.PARLEY_DEMO_PACE ?? '1')
 const log = (message: string) => void process.stderr.write(`${message}\n`)

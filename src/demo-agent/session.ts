@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS, type Settings, withOption } from './settings.ts'
 import type { SessionMeta, SessionStore } from './store.ts'
 import { fenced, text } from './tool-call.ts'
 
-/** An MCP server in either version of the protocol; the demo only shows some of its text. */
+/** An MCP server in either version of the protocol; the demo agent only shows some of its text. */
 type McpServer = Partial<Record<'name' | 'type' | 'command' | 'args' | 'url', unknown>>
 
 export interface SessionSetup {
@@ -15,7 +15,7 @@ export interface SessionSetup {
   mcpServers?: McpServer[]
 }
 
-/** Only in the draft of the protocol, not in a released schema. */
+/** The parameters of a fork, which is only in the draft of the protocol, not in a released schema. */
 export const forkRequest = z.object({
   sessionId: z.string(),
   cwd: z.string(),
@@ -25,9 +25,9 @@ export const forkRequest = z.object({
 
 /** A session that is open on this connection. */
 export class DemoSession {
-  /** The user's "always" answers, by topic. */
+  /** The user's "always" answers to permission requests, by topic. */
   readonly standing = new Map<string, 'allow' | 'reject'>()
-  /** A line about each MCP server. */
+  /** A line of text about each MCP server. */
   readonly mcpServers: readonly string[]
   /** Tokens in the context, estimated at four characters each. */
   used: number
@@ -64,7 +64,10 @@ export class DemoSession {
     this.#store.append(this.id, [{ meta: this.#meta }])
   }
 
-  /** Sets a config option. Throws a protocol error for an unknown option or value. */
+  /**
+   * Sets a config option.
+   * @throws a protocol error if the option or the value is unknown
+   */
   choose(configId: string, value: unknown): void {
     const settings = withOption(this.settings, configId, value)
     if (!settings)
@@ -72,7 +75,10 @@ export class DemoSession {
     this.change({ settings })
   }
 
-  /** Throws a protocol error if no turn can start with a prompt. */
+  /**
+   * Checks whether a turn can start with a prompt.
+   * @throws a protocol error if no turn can
+   */
   checkPrompt(prompt: readonly unknown[]): void {
     if (this.#turn) throw RequestError.invalidRequest({ sessionId: this.id }, 'a turn is already running')
     if (prompt.length === 0) throw RequestError.invalidParams({}, 'the prompt is empty')
@@ -82,7 +88,7 @@ export class DemoSession {
     this.#store.append(this.id, updates)
   }
 
-  /** Runs a turn, one at a time. `outer` also cancels the turn. */
+  /** Runs a turn and records it as the running one. `outer` also cancels the turn. */
   async runTurn<T>(outer: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const abort = new AbortController()
     const ended = run(AbortSignal.any([abort.signal, outer]))
@@ -103,13 +109,13 @@ export class DemoSession {
   }
 }
 
-/** Only names, because the environment and headers may contain secrets. */
+/** Returns a line about a server. Contains no environment or headers, because these may contain secrets. */
 function describeServer({ name, type, command, args, url }: McpServer): string {
   if (command === undefined) return `**${name}**: ${type}, ${url}`
   return `**${name}**: stdio, \`${[command, ...(Array.isArray(args) ? args : [])].join(' ')}\``
 }
 
-/** The updates that close unfinished tool calls of a transcript, for example when the agent was killed during a turn. */
+/** Returns the updates that close unfinished tool calls of a transcript, for example when the agent was killed during a turn. */
 export function interruptions(updates: readonly SessionUpdate[]): SessionUpdate[] {
   const open = new Set<string>()
   for (const update of updates) {
@@ -123,7 +129,7 @@ export function interruptions(updates: readonly SessionUpdate[]): SessionUpdate[
   }))
 }
 
-/** An update in a replay, when its terminal is gone: the end of the tool call shows the output instead. */
+/** Returns an update as it's replayed: its terminal no longer exists, so the end of the tool call shows the output instead. */
 function replayed(update: SessionUpdate): SessionUpdate {
   if (update.sessionUpdate !== 'tool_call_update') return update
   const { output } = (update.rawOutput ?? {}) as { output?: unknown }
@@ -131,7 +137,7 @@ function replayed(update: SessionUpdate): SessionUpdate {
   return update.content?.some(({ type }) => type === 'terminal') ? { ...update, content: [] } : update
 }
 
-/** The sessions that are open on this connection, and access to stored ones. */
+/** The sessions that are open on this connection; also opens stored sessions. */
 export class Sessions {
   readonly #store: SessionStore
   readonly #open = new Map<string, DemoSession>()
@@ -145,14 +151,14 @@ export class Sessions {
     return this.#session({ updatedAt, prompts: 0, settings: DEFAULT_SETTINGS, credits: 0 }, setup, 0)
   }
 
-  /** Opens a stored session with the folders that the client sends. Cancels its turn if one is still running. */
+  /** Opens a stored session with the folders that the client sends. Cancels the session's turn if one is still running. */
   async reopen(sessionId: string, setup: SessionSetup): Promise<DemoSession> {
     await this.#open.get(sessionId)?.cancel()
     const { meta, used } = this.#stored(sessionId)
     return this.#session(meta, setup, used, sessionId)
   }
 
-  /** Forks a session: a new session gets a copy of the transcript. */
+  /** Creates a new session with a copy of a session's transcript. */
   fork(sessionId: string, setup: SessionSetup): DemoSession {
     const { meta, updates, used } = this.#stored(sessionId)
     const fork = this.#session({ ...meta, updatedAt: new Date().toISOString() }, setup, used)
@@ -164,14 +170,17 @@ export class Sessions {
     return this.#open.get(sessionId)
   }
 
-  /** Throws a protocol error for a session that isn't open. */
+  /**
+   * Returns an open session.
+   * @throws a protocol error if the session isn't open
+   */
   get(sessionId: string): DemoSession {
     const session = this.#open.get(sessionId)
     if (!session) throw RequestError.sessionNotFound(sessionId)
     return session
   }
 
-  /** The sessions that have at least one prompt, newest first. */
+  /** Returns the sessions that have at least one prompt, newest first. */
   list({ cwd }: { cwd?: string | null }): { sessions: SessionInfo[] } {
     const listed = this.#store.list().filter(meta => meta.prompts > 0 && (!cwd || meta.cwd === cwd))
     const sessions = listed.map(({ sessionId, cwd, additionalDirectories, title, updatedAt }) => {
@@ -180,7 +189,7 @@ export class Sessions {
     return { sessions }
   }
 
-  /** The transcript of a session for a client that loads it; interrupted work is closed. */
+  /** Returns the transcript of a session for a client that loads it. Closes interrupted work. */
   replay(session: DemoSession): SessionUpdate[] {
     const updates = this.#store.read(session.id)?.updates ?? []
     const ends = interruptions(updates)
@@ -188,7 +197,7 @@ export class Sessions {
     return [...updates, ...ends].map(replayed)
   }
 
-  /** Closes the session. Deletes it if it never got a prompt. */
+  /** Closes the session. Deletes a session that never got a prompt. */
   async close(sessionId: string): Promise<void> {
     const session = this.get(sessionId)
     this.#open.delete(sessionId)
@@ -203,12 +212,15 @@ export class Sessions {
     if (!this.#store.delete(sessionId) && !session) throw RequestError.sessionNotFound(sessionId)
   }
 
-  /** Cancels all turns and waits until everything is written. */
+  /** Cancels all turns and waits until they have ended. */
   async stop(): Promise<void> {
     await Promise.all([...this.#open.values()].map(session => session.cancel()))
   }
 
-  /** Throws a protocol error for an unknown session. */
+  /**
+   * Returns the stored data of a session.
+   * @throws a protocol error if the session is unknown
+   */
   #stored(sessionId: string): { meta: SessionMeta; updates: SessionUpdate[]; used: number } {
     const live = this.#open.get(sessionId)
     const stored = this.#store.read(sessionId)
@@ -218,7 +230,10 @@ export class Sessions {
     return { meta, updates, used: live?.used ?? Math.round(JSON.stringify(updates).length / 4) }
   }
 
-  /** Opens a session in the folders that the client sends. Throws a protocol error if none can work there. */
+  /**
+   * Opens a session in the folders that the client sends.
+   * @throws a protocol error if a session can't work in these folders
+   */
   #session(
     meta: Omit<SessionMeta, 'sessionId' | 'cwd' | 'additionalDirectories'>,
     { cwd, additionalDirectories = [], mcpServers = [] }: SessionSetup,

@@ -13,7 +13,7 @@ const MODELS = [
   { value: 'demo-thorough', name: 'Demo Thorough', description: 'Takes its time' },
 ] as const
 
-/** The factor of a model's pauses and the size of its context. */
+/** Each model's factor of pauses and context size in tokens. */
 const TRAITS = {
   'demo-steady': { pause: 1, context: 200_000 },
   'demo-quick': { pause: 0.33, context: 128_000 },
@@ -33,7 +33,10 @@ export function modelOf(settings: Settings): { pause: number; context: number } 
   return TRAITS[settings.model]
 }
 
-/** @param booleans whether the client shows boolean options; without it, the option is omitted, as ACP requires. */
+/**
+ * Returns the config options.
+ * @param booleans whether the client shows boolean options; if not, boolean options are omitted, as ACP requires
+ */
 export function configOptions(settings: Settings, booleans: boolean): SessionConfigOption[] {
   return [
     {
@@ -54,7 +57,7 @@ function thoughtsOption(currentValue: boolean): SessionConfigOption {
   return { id: 'thoughts', name: 'Show thoughts', description, category, type: 'boolean', currentValue }
 }
 
-/** The settings with one option changed, or `undefined` if the option or value is unknown. */
+/** Returns the settings with one option changed, or `undefined` if the option or value is unknown. */
 export function withOption(settings: Settings, configId: string, value: unknown): Settings | undefined {
   return configId in settings ? settingsSchema.safeParse({ ...settings, [configId]: value }).data : undefined
 }

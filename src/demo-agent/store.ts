@@ -10,29 +10,29 @@ const metaSchema = z.object({
   cwd: z.string().min(1),
   additionalDirectories: z.array(z.string()),
   title: z.string().optional(),
-  /** ISO 8601 */
+  /** When the session was last used, as an ISO 8601 date. */
   updatedAt: z.iso.datetime(),
-  /** Number of prompts; a session without any isn't listed. */
+  /** Number of prompts; a session without prompts isn't listed. */
   prompts: z.int().min(0),
   settings: settingsSchema,
-  /** The cost of the session's tokens so far, in fictional credits. */
+  /** The cost of the session's tokens so far, in fictitious credits. */
   credits: z.number().min(0),
 })
 export type SessionMeta = z.infer<typeof metaSchema>
 
-/** A line of a session's file: its metadata, of which the last line counts, or an update of its conversation. */
+/** A line of a session's file: an update of the conversation, or the metadata, of which only the last line counts. */
 const lineSchema = z.union([z.object({ meta: metaSchema }), z.looseObject({ sessionUpdate: z.string() })])
 export type Line = { meta: SessionMeta } | SessionUpdate
 
 /**
- * Sessions on disk, one file each to which lines are only appended, so that several processes may use the same store and
- * no reader sees half of a change. Damaged lines are skipped; a session without readable metadata isn't listed or found.
+ * Sessions on disk, with one file for each session. Lines are only appended to the file, so that several processes may use the same store
+ * and no reader sees an incomplete change. Damaged lines are skipped; a session without readable metadata isn't listed or found.
  */
 export class SessionStore {
   readonly #directory: string
   readonly #onError: (error: unknown) => void
 
-  /** @param onError reports failed writes; the sessions continue without them */
+  /** @param onError called when a write fails; the session continues without the written data */
   constructor(directory: string, onError: (error: unknown) => void = () => {}) {
     this.#directory = path.join(directory, 'sessions')
     this.#onError = onError
@@ -51,7 +51,7 @@ export class SessionStore {
     return meta && { meta, updates }
   }
 
-  /** All readable sessions, newest first. */
+  /** Returns all readable sessions, newest first. */
   list(): SessionMeta[] {
     const names = attempt(() => fs.readdirSync(this.#directory)) ?? []
     const sessions = names.flatMap(name => this.read(path.parse(name).name)?.meta ?? [])
@@ -69,7 +69,7 @@ export class SessionStore {
     }
   }
 
-  /** Returns whether the session existed. */
+  /** Deletes a session. Returns whether the session existed. */
   delete(sessionId: string): boolean {
     const file = this.#fileOf(sessionId)
     if (!file || !fs.existsSync(file)) return false
@@ -77,7 +77,7 @@ export class SessionStore {
     return true
   }
 
-  /** `undefined` for an invalid id, so that an id from the wire can't lead to another directory. */
+  /** Returns the path of a session's file; `undefined` for an invalid id, so that an id from the client can't lead to another directory. */
   #fileOf(sessionId: string): string | undefined {
     const isId = z.uuid().safeParse(sessionId).success
     return isId ? path.join(this.#directory, `${sessionId}.ndjson`) : undefined
@@ -92,7 +92,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** The directory of stored sessions: `PARLEY_DEMO_STATE`, or the operating system's directory for application data. */
+/** Returns the directory of stored sessions: `PARLEY_DEMO_STATE`, or the operating system's directory for application data. */
 export function stateDirectory(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
   if (env.PARLEY_DEMO_STATE) return path.resolve(env.PARLEY_DEMO_STATE)
   const home = os.homedir()

@@ -45,7 +45,7 @@ export function takeTurn(
   })
 }
 
-/** The first line of a prompt, with the names of its resources in place. */
+/** Returns a title for a prompt: its first line, with the names of its resources in place. */
 export function promptTitle(prompt: readonly ContentBlock[]): string {
   const lastText = prompt.findLastIndex(block => block.type === 'text')
   const words = prompt.map((block, index) => {

@@ -13,7 +13,7 @@ export type ToolCallChange = Omit<ToolCallUpdate, 'toolCallId'>
 export class ToolCall {
   readonly id = randomUUID()
   readonly start: ToolCallStart
-  /** Still open if its end couldn't be reported, as when the turn was just canceled. */
+  /** Whether the tool call's end is unreported. A call stays open if its end couldn't be reported, such as when the turn was canceled. */
   isOpen = true
   readonly #emit: (update: SessionUpdate) => Promise<void>
 
@@ -39,21 +39,21 @@ export class ToolCall {
     this.isOpen = false
   }
 
-  /** Ends the call with a reason, below what its content was. */
+  /** Ends the call as failed, with a message below its content. */
   fail(message: string, content: ToolCallContent[] = []): Promise<void> {
     return this.end('failed', { content: [...content, text(message)] })
   }
 }
 
-/** Marks calls that the user stopped, since v1 has no status for that. */
+/** The `_meta` key that marks calls that the user stopped, since v1 has no status for them. */
 export const STOPPED = 'parley.demo/stopped'
 
-/** Text as the content of a tool call. */
+/** Returns text as the content of a tool call. */
 export function text(value: string): ToolCallContent {
   return { type: 'content', content: { type: 'text', text: value } }
 }
 
-/** Plain text in a fence that is longer than any fence in it. */
+/** Returns plain text in a code fence that is longer than any fence in the text. */
 export function fenced(value: string, language = ''): ToolCallContent {
   const longest = Math.max(2, ...[...value.matchAll(/`{3,}/g)].map(match => match[0].length))
   const fence = '`'.repeat(longest + 1)

@@ -14,7 +14,7 @@ import type { DemoSession } from './session.ts'
 import { modelOf } from './settings.ts'
 import { STOPPED, ToolCall, type ToolCallChange, type ToolCallStart, text } from './tool-call.ts'
 
-/** Milliseconds between two chunks of text at the pace of a typical model. */
+/** Time between two chunks of text at the pace of a typical model, in milliseconds. */
 const BETWEEN_PIECES = 28
 
 export interface TurnContext {
@@ -23,11 +23,11 @@ export interface TurnContext {
   features: ClientFeatures
   signal: AbortSignal
   prompt: readonly ContentBlock[]
-  /** Multiplies every pause; 0 for none. */
+  /** Factor of every pause; 0 for no pauses. */
   pace: number
 }
 
-/** The tokens of a turn, which the draft of the protocol reports at its end; no released schema has them yet. */
+/** The numbers of tokens of a turn, which the draft of the protocol reports at the turn's end; no released schema has them yet. */
 export interface TokenUsage {
   totalTokens: number
   inputTokens: number
@@ -35,8 +35,8 @@ export interface TokenUsage {
 }
 
 /**
- * What a scene can do in a turn: send text and thoughts, plan, call tools. Everything is recorded for a later load. Every
- * step rejects with {@link TurnCancelled} once the turn is canceled, so that scenes don't have to handle it.
+ * The actions of a scene in a turn: sending text and thoughts, planning, calling tools. Everything is recorded for a later load. Every
+ * action rejects with {@link TurnCancelled} once the turn is canceled, so that scenes don't have to handle the cancellation.
  */
 export class Turn {
   readonly session: DemoSession
@@ -44,14 +44,14 @@ export class Turn {
   readonly features: ClientFeatures
   readonly signal: AbortSignal
   readonly prompt: readonly ContentBlock[]
-  /** The stop reason unless the turn is canceled. */
+  /** The stop reason with which the turn ends unless it's canceled. */
   stopReason: StopReason = 'end_turn'
   readonly #context: TurnContext
   readonly #subagent: string | undefined
   readonly #calls: ToolCall[] = []
   #plan: PlanEntry[] = []
 
-  /** @param subagent session of a subagent, whose updates aren't recorded */
+  /** @param subagent id of the subagent's session, whose updates aren't recorded */
   constructor(context: TurnContext, subagent?: string) {
     this.session = context.session
     this.client = context.client
@@ -72,12 +72,12 @@ export class Turn {
     if (this.signal.aborted) throw new TurnCancelled()
   }
 
-  /** What a subagent does, in a session of its own. */
+  /** Returns the turn of a subagent, which has a session of its own. */
   delegate(sessionId: string): Turn {
     return new Turn(this.#context, sessionId)
   }
 
-  /** The client's answer. Rejects as soon as the turn is canceled, even if the client never answers. */
+  /** Resolves to the client's answer. Rejects as soon as the turn is canceled, even if the client never answers. */
   async request<Method extends ClientRequestMethod>(
     method: Method,
     params: ClientRequestParamsByMethod[Method],
@@ -87,18 +87,18 @@ export class Turn {
       const options = { cancellationSignal: this.signal, stopWaitingOnCancel: true }
       return await this.client.request(method, params, options)
     } finally {
-      // A client that stops the turn also answers its requests, which the connection may pass on before the cancellation.
+      // A client that stops the turn also answers its requests, and the connection may deliver the answers before the cancellation.
       await setImmediate()
       this.check()
     }
   }
 
-  /** Milliseconds of a pause, at the pace of the selected model. */
+  /** Returns the milliseconds of a pause, at the pace of the selected model. */
   scaled(milliseconds: number): number {
     return milliseconds * this.#context.pace * modelOf(this.session.settings).pause
   }
 
-  /** A pause, at the pace of the selected model. */
+  /** Pauses, at the pace of the selected model. */
   async rest(milliseconds: number): Promise<void> {
     const scaled = this.scaled(milliseconds)
     if (scaled > 0) await this.wait(scaled)
@@ -106,12 +106,12 @@ export class Turn {
   }
 
   async wait(milliseconds: number): Promise<void> {
-    // rejects only if the turn is canceled
+    // `setTimeout` rejects only if the turn is canceled
     await setTimeout(milliseconds, undefined, { signal: this.signal }).catch(() => {})
     this.check()
   }
 
-  /** Streams markdown as one message. */
+  /** Streams Markdown as one message. */
   async say(markdown: string, messageId: string = randomUUID()): Promise<void> {
     await this.#stream('agent_message_chunk', markdown, messageId)
   }
@@ -123,7 +123,7 @@ export class Turn {
     await this.rest(150)
   }
 
-  /** Sends one block of content that is not streamed. */
+  /** Sends one block of content without streaming. */
   async show(content: ContentBlock): Promise<void> {
     this.session.used += 250
     await this.emit({ sessionUpdate: 'agent_message_chunk', messageId: randomUUID(), content })
@@ -135,7 +135,7 @@ export class Turn {
     await this.emit({ sessionUpdate: 'plan', entries: this.#plan })
   }
 
-  /** Marks the step as in progress and all steps before it as completed. A step after the last one completes the plan. */
+  /** Marks a plan step as in progress and all steps before it as completed. A number after the last step completes the plan. */
   async step(number: number): Promise<void> {
     const status = (index: number) => (index < number ? 'completed' : 'in_progress')
     this.#plan = this.#plan.map((entry, index) =>
@@ -158,7 +158,7 @@ export class Turn {
     await call.fail(`${problem}: ${error instanceof Error ? error.message : String(error)}`)
   }
 
-  /** Reports the context's size and the session's cost; returns the tokens of the turn. */
+  /** Reports the context's size and the session's cost. Returns the numbers of tokens of the turn. */
   async usage(inputTokens: number): Promise<TokenUsage> {
     const { session } = this
     const outputTokens = Math.max(0, session.used - inputTokens)
@@ -168,7 +168,7 @@ export class Turn {
     return { totalTokens, inputTokens, outputTokens }
   }
 
-  /** After a cancellation, reports that no work of this turn is running anymore. */
+  /** Reports the end of tool calls that are still open after a cancellation. */
   async closeOpenCalls(): Promise<void> {
     for (const { id, isOpen } of this.#calls) {
       if (!isOpen) continue
@@ -189,7 +189,7 @@ export class Turn {
     return this.client.notify('session/update', { sessionId: this.#subagent ?? this.session.id, update })
   }
 
-  /** Sends a text in pieces, and records what was sent of it as one. */
+  /** Sends a text in pieces, and records the sent pieces as one text. */
   async #stream(
     sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk',
     markdown: string,
@@ -211,7 +211,7 @@ export class Turn {
   }
 }
 
-/** The turn was canceled; nothing more may be done except to respond with that. */
+/** Thrown when the turn was canceled. A scene must end then, and the prompt is answered with the cancellation. */
 export class TurnCancelled extends Error {
   override readonly name = 'TurnCancelled'
 }
@@ -219,9 +219,9 @@ export class TurnCancelled extends Error {
 /**
  * Asks for permission for a tool call, unless the mode or an earlier "always" answer decides.
  *
- * @param topic what an "always" answer applies to
- * @param subject what is shown besides the title: the diff or the command
- * @returns whether it may run; a rejected call is marked as failed
+ * @param topic the kind of actions to which an "always" answer applies
+ * @param subject shown besides the title: the diff or the command
+ * @returns whether the tool call may run; a rejected call is marked as failed
  */
 export async function mayRun(
   turn: Turn,
@@ -255,15 +255,12 @@ export async function mayRun(
   return allowed
 }
 
-/**
- * Splits a text as a model would stream it: about a word at a time, including spaces, so that the joined chunks are the
- * text.
- */
+/** Splits a text as a model would stream it: into pieces of about one word, including spaces, so that the joined pieces are the text. */
 export function pieces(text: string): string[] {
   return text.match(/\s*\S{1,24}\s*/gu) ?? (text ? [text] : [])
 }
 
-/** The context's size and the session's cost so far. */
+/** Returns the update that reports the context's size and the session's cost so far. */
 export function usageOf(session: DemoSession): SessionUpdate {
   const size = modelOf(session.settings).context
   const cost = { amount: session.meta.credits, currency: 'credits' }

@@ -3,14 +3,14 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Turn } from './turn.ts'
 
-/** Files for the tour, in order of preference. */
+/** Patterns of file names for the tour, in order of preference. */
 const FAVORITES = [/^readme(\.md|\.txt|\.rst)?$/i, /\.md$/i, /^package\.json$/i]
 const SKIPPED = new Set(['node_modules', 'dist', 'build', 'out', 'target', 'vendor', '__pycache__'])
 const TEXT_EXTENSIONS =
   /\.(md|txt|rst|[cm]?[jt]sx?|json|py|rb|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|php|sh|ya?ml|toml|css|html|sql)$/i
 const MAX_FILE_BYTES = 256 * 1024
 
-/** The text of a file, including unsaved changes in the editor if the client provides its file system. */
+/** Returns the text of a file, including unsaved changes in the editor if the client provides its file system. */
 export async function readText(turn: Turn, file: string, limit?: number): Promise<string> {
   turn.check()
   if (!turn.features.readTextFile) {
@@ -32,7 +32,7 @@ export async function writeText(turn: Turn, file: string, content: string): Prom
   }
 }
 
-/** The absolute path of a file that the user named; relative paths are looked up in each root. */
+/** Returns the absolute path of a file that the user named; a relative path is searched for in each root. */
 export async function locate(turn: Turn, name: string): Promise<string> {
   if (path.isAbsolute(name)) return path.normalize(name)
   const candidates = turn.session.roots.map(root => path.resolve(root, name))
@@ -52,13 +52,13 @@ export function isInsideRoots(turn: Turn, file: string): boolean {
   })
 }
 
-/** The path relative to the working directory if it's inside. */
+/** Returns the path relative to the working directory if the file is inside, else the absolute path. */
 export function shortName(turn: Turn, file: string): string {
   const relative = path.relative(turn.session.cwd, file)
   return relative === '' || relative.startsWith('..') ? file : relative
 }
 
-/** The file for a turn: one that the user attached or named, else a suitable one. */
+/** Returns the file for a turn: a file that the user attached or named, else a suitable one. */
 export async function subjectFile(turn: Turn, words: string): Promise<string | undefined> {
   for (const block of turn.prompt) {
     const uri =
@@ -73,7 +73,7 @@ export async function subjectFile(turn: Turn, words: string): Promise<string | u
   return findShowable(turn.session.roots)
 }
 
-/** The name of the file or other resource at a URI. */
+/** Returns the name of the file or other resource at a URI. */
 export function nameIn(uri: string): string {
   return path.basename(fromUri(uri) ?? uri)
 }
@@ -95,7 +95,7 @@ async function isFile(file: string): Promise<boolean> {
   )
 }
 
-/** Searches only the roots and their direct subfolders, since a tour must not walk a whole disk. */
+/** Returns a file for the tour. Searches only the roots and their direct subfolders, since a tour must not walk a whole disk. */
 async function findShowable(roots: string[]): Promise<string | undefined> {
   const files: string[] = []
   for (const root of roots) files.push(...(await textFiles(root, 1)))

@@ -5,8 +5,8 @@ import { followToolCalls } from '../conversation/follow-tool-calls.ts'
 import type { Session } from '../conversation/session.ts'
 
 /**
- * Reports where the session's agent works: the newest location of each tool call, once. A replay reports old work and is
- * ignored, and so are files of another machine.
+ * Reports where the session's agent works: the newest location of each tool call, once. Ignores replays, which report old work, and files
+ * of another machine.
  */
 export function onAgentLocation(session: Session, report: (location: ToolCallLocation) => void): Disposable {
   return followToolCalls(session, ({ locations }, differs) => {
@@ -22,20 +22,20 @@ export function onAgentLocation(session: Session, report: (location: ToolCallLoc
 export interface EditorGroup {
   viewColumn: number
   isActive: boolean
-  /** The kind of the group's active tab: a text or diff, another kind such as a conversation, or none. */
+  /** the kind of the group's active tab: a text or diff, another kind such as a conversation, or no tab */
   shows: 'text' | 'other' | 'nothing'
-  /** The file of the group has unsaved changes. */
+  /** Whether the file of the group's active tab has unsaved changes. */
   isDirty: boolean
-  /** when the user last typed or moved the cursor in the group, milliseconds since the epoch */
+  /** when the user last typed or moved the cursor in the group, in milliseconds since the epoch */
   usedAt?: number
 }
 
-/** After this time without a key or click, a group may be used. Milliseconds. */
+/** Time without a key or click after which the editor group may be used. Milliseconds. */
 export const IDLE_AFTER_MS = 5000
 
 /**
- * The group in which to show a file; `beside` for a new one; `undefined` if the user is working where it would be shown.
- * A conversation in a tab is never covered.
+ * Returns the view column of the group in which to show a file, `beside` for a new group, or `undefined` if the user is working where the
+ * file would be shown. A conversation in a tab is never covered.
  */
 export function chooseEditorGroup(
   groups: readonly EditorGroup[],

@@ -1,8 +1,8 @@
-/** Code blocks of a conversation for the editor: their language, and how to apply them to a file. */
+/** Applies code blocks of a conversation in the editor: finds their language, and how they change a file. */
 import { applyPatch } from 'diff'
 import { lineEnd, withLineEnd } from './text.ts'
 
-/** VS Code's ids for languages that have other names in fences. */
+/** VS Code's ids of languages, by other names that code fences have for them. */
 const ids: Readonly<Record<string, string>> = {
   bash: 'shellscript',
   bat: 'bat',
@@ -56,7 +56,7 @@ const ids: Readonly<Record<string, string>> = {
   zsh: 'shellscript',
 }
 
-/** The language id of a fence's language; `undefined` if VS Code doesn't know it. */
+/** Returns the language id for the name in a code fence; `undefined` if VS Code doesn't know the language. */
 export function languageId(name: string, known: readonly string[]): string | undefined {
   const wanted = name.trim().toLowerCase()
   if (wanted === '') return undefined
@@ -65,17 +65,17 @@ export function languageId(name: string, known: readonly string[]): string | und
 }
 
 export interface CodeTarget {
-  /** 1-based first and last line that the code replaces */
+  /** 1-based first and last line that the code replaces; absent if the code doesn't name lines */
   from?: number
   to?: number
-  /** offsets of the selection, if the file is the one in the editor; equal for the cursor alone */
+  /** offsets of the selection, if the file is open in the active editor; equal if only the cursor is there */
   selection?: { start: number; end: number }
 }
 
 /**
- * The whole new text. The code replaces the lines that it names, else the selection, else the part of the file between its first and last
- * line, else the whole file if the code contains most of it or there is no cursor. Otherwise, the code is inserted before the cursor's
- * line. `undefined` if a patch doesn't apply.
+ * Returns the whole new text. The code replaces the lines that it names, else the selection, else the part of the file between the code's
+ * first and last line, else the whole file if the code contains most of it or there is no cursor. Otherwise, the code is inserted before
+ * the cursor's line. Returns `undefined` if a patch doesn't apply.
  */
 export function proposedText(
   current: string,
@@ -114,12 +114,12 @@ function patched(current: string, patch: string): string | undefined {
   }
 }
 
-/** `from` is the first line, `to` the line after the last, both 0-based. */
+/** Replaces lines by a text. `from` is the first line, `to` the line after the last, both 0-based. */
 function replaceLines(lines: readonly string[], from: number, to: number, text: string, end: string): string {
   return [...lines.slice(0, from), text, ...lines.slice(to)].join(end)
 }
 
-/** The lines of the file from the code's first line to its last, if each occurs once. */
+/** Returns the part of the file from the code's first line to its last, if each of these lines occurs once. */
 function enclosed(
   lines: readonly string[],
   code: readonly string[],
@@ -132,7 +132,7 @@ function enclosed(
   if (starts.length !== 1) return undefined
   const from = starts[0]!
   const indent = indentOf(lines[from]!)
-  // a last line like `}` occurs often: use the one with the indentation of the first line
+  // a last line like `}` occurs often: use the occurrence with the indentation of the first line
   const ends = positions(lines, last).filter(at => at > from)
   const shift =
     indentOf(code.findLast(line => line.trim() !== '')!).length -
@@ -149,7 +149,7 @@ function indentOf(line: string): string {
   return /^[ \t]*/.exec(line)![0]
 }
 
-/** The code, indented like the line that its first line replaces. */
+/** Returns the code, indented like the line that its first line replaces. */
 function indented(code: readonly string[], like: string): string[] {
   const first = code.find(line => line.trim() !== '') ?? ''
   const more = indentOf(like).slice(indentOf(first).length)

@@ -1,11 +1,11 @@
-/** Where the lines of a comment are after its document changed. Lines are 1-based and inclusive. */
+/** Finds the lines of a comment after its document changed. Lines are 1-based and inclusive. */
 
 export interface Lines {
   startLine: number
   endLine: number
 }
 
-/** Replaces text; positions are 0-based, as in VS Code. */
+/** A replacement of text; positions are 0-based, as in VS Code. */
 export interface TextEdit {
   start: { line: number; character: number }
   end: { line: number; character: number }
@@ -13,8 +13,8 @@ export interface TextEdit {
 }
 
 /**
- * The position of lines after edits, which VS Code lists from the end of the text to its start. An edit within the lines changes their
- * number; a replacement of all the lines takes their place.
+ * Returns the position of lines after edits, which VS Code lists from the end of the text to its start. An edit within the lines changes
+ * their number; a text that replaces all of the lines takes their position.
  */
 export function moveLines({ startLine, endLine }: Lines, edits: readonly TextEdit[]): Lines {
   let [first, last] = [startLine - 1, endLine - 1]
@@ -36,8 +36,9 @@ export function moveLines({ startLine, endLine }: Lines, edits: readonly TextEdi
 }
 
 /**
- * The position of lines after edits of the document whose text is now `text`. An edit that replaces all of the lines, as a formatter does,
- * may move them within the replacement. Typing in a line doesn't, even if another line now has the old text.
+ * Returns the position of lines after edits of the document whose text is now `text`. An edit that replaces all of the lines, as a
+ * formatter's edit does, may move them within the replacement. Typing in a line doesn't move them, even if another line now has the old
+ * text.
  */
 export function linesAfter(
   lines: Lines & { quote: string },
@@ -55,7 +56,7 @@ export function linesAfter(
   return { startLine: Math.min(moved.startLine, last), endLine: last }
 }
 
-/** Whether the edit covers the lines from the start of the first to the end of the last. */
+/** Whether the edit covers the lines from the start of the first line to the end of the last. */
 function replaces(
   { start, end }: TextEdit,
   { startLine, endLine, quote }: Lines & { quote: string },
@@ -66,7 +67,10 @@ function replaces(
   return fromStart && (end.line > last || (end.line === last && end.character >= lastLength))
 }
 
-/** The line where `quote` begins in a text, the nearest to `near`; `undefined` if it isn't there, or has no words. */
+/**
+ * Returns the number of the line nearest to `near` at which `quote` begins in a text; `undefined` if the text doesn't contain `quote`, or
+ * `quote` has no words.
+ */
 export function findLines(text: string, quote: string, near: number): number | undefined {
   if (quote.trim() === '') return undefined
   const lines = text.split(/\r?\n/)
@@ -80,7 +84,7 @@ export function findLines(text: string, quote: string, near: number): number | u
   return undefined
 }
 
-/** The lines of a text, without the last line end. */
+/** Returns the lines of a text, without the last line end. */
 export function linesOf(text: string, { startLine, endLine }: Lines): string {
   return text
     .split(/\r?\n/)

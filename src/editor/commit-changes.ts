@@ -2,31 +2,31 @@ import { GIT_MS } from '../common/limits.ts'
 import { fenced } from '../conversation/markdown.ts'
 import { runGit } from './git.ts'
 
-/** A longer diff is truncated; the list of files shows what is missing. UTF-16 units. */
+/** Maximum length of a diff; a longer diff is truncated, and the list of files shows what is missing. UTF-16 units. */
 const MAX_DIFF = 100_000
 const MAX_LIST = 20_000
 const RECENT_COMMITS = 10
 
 export interface CommitChanges {
   diff: string
-  /** The files with their numbers of changed lines, if the diff is truncated. */
+  /** The list of files with their numbers of changed lines, if the diff is truncated. */
   files?: string
-  /** Paths of untracked files. Present if nothing is staged, so that all changes of the work tree are included. */
+  /** Paths of untracked files; present if nothing is staged, so that all changes of the work tree are included. */
   newFiles?: string[]
   /** The first lines of the latest commits, newest first, as examples of the style. */
   subjects: string[]
 }
 
 /**
- * The staged changes of a repository, or all changes if nothing is staged. Of files that Git doesn't know yet, only the
- * paths: the user hasn't chosen to commit what's in them. `undefined` if there are none, or Git fails.
+ * Resolves to the staged changes of a repository, or to all changes if nothing is staged. For untracked files, only the paths are included:
+ * the user hasn't chosen to commit their content. Resolves to `undefined` if there are no changes, or Git fails.
  */
 export async function commitChanges(repository: string): Promise<CommitChanges | undefined> {
   const run = (most: number, ...args: string[]) => runGit(repository, args, { timeoutMs: GIT_MS, most })
   const diff = (...args: string[]) => ['diff', '--no-color', '--ignore-submodules=dirty', ...args]
   const [staged, log] = await Promise.all([
     run(MAX_DIFF, ...diff('--cached')),
-    // fails if there is no commit yet
+    // Git fails if there is no commit yet
     run(MAX_LIST, 'log', '--no-color', `--max-count=${RECENT_COMMITS}`, '--format=%s'),
   ])
   if (!staged) return undefined
@@ -46,7 +46,7 @@ export async function commitChanges(repository: string): Promise<CommitChanges |
   return { diff: shown.text.slice(0, MAX_DIFF), files: list?.text.slice(0, MAX_LIST) ?? '', ...changes }
 }
 
-/** The prompt for a commit message. `begun`: what the user has already written. */
+/** Returns the prompt for a commit message. `begun`: the beginning that the user has already written. */
 export function commitMessagePrompt(
   { diff, files, newFiles, subjects }: CommitChanges,
   begun: string,
@@ -65,7 +65,7 @@ does. Only if there is more to say, add an empty line and a short body that says
   return parts.join('\n\n')
 }
 
-/** The message in an agent's answer, which may be in a fence although the prompt forbids it. */
+/** Returns the message in an agent's answer, which may be in a code fence although the prompt forbids it. */
 export function commitMessageIn(answer: string): string {
   const text = answer.replaceAll('\r\n', '\n').trim()
   const only = /^(`{3,}|~{3,})[^\n]*\n(.*)\n\1$/s.exec(text)

@@ -1,4 +1,4 @@
-/** The texts of a file before and after a change, as a diff editor shows them or as the change implies them. */
+/** Determines the texts of a file before and after a change, for diff editors and for checking a change. */
 
 import { randomUUID } from 'node:crypto'
 import { applyPatch, formatPatch, parsePatch, reversePatch, type StructuredPatch } from 'diff'
@@ -15,8 +15,8 @@ export interface DiffTexts {
 }
 
 /**
- * Agents send whole files or fragments, before the edit or after it, or only a patch. With the file's text of now, a
- * fragment or a patch is completed to whole files if that is unambiguous.
+ * Returns the texts for a diff. Agents send whole files or fragments, as they are before or after the edit, or only a patch. Given the
+ * file's current text, a fragment or a patch is completed to whole files if this is unambiguous.
  */
 export function diffTexts(
   change: FileChange,
@@ -32,7 +32,7 @@ export function diffTexts(
   return file?.hunks.some(hunk => hunk.lines.length > 0) ? fromPatch(file, current) : undefined
 }
 
-/** Completes a fragment to the text of the current file, which may be from before or after the edit. */
+/** Completes a fragment to the text of the current file, which may be the text from before or after the edit. */
 function completed(given: DiffTexts, current: string): DiffTexts | undefined {
   if (current === given.oldText || current === given.newText) return undefined
   const end = lineEnd(current)
@@ -48,8 +48,8 @@ function completed(given: DiffTexts, current: string): DiffTexts | undefined {
 }
 
 /**
- * The line, from 1, at which a change's text begins in the current file, which may be from before or after the edit; `undefined` if the
- * text is missing or occurs more than once.
+ * Returns the 1-based line at which a change's text begins in the current file, which may be the file from before or after the edit;
+ * `undefined` if the text is missing or occurs more than once.
  */
 export function fragmentLine({ oldText, newText }: FileChange, current: string): number | undefined {
   const end = lineEnd(current)
@@ -78,7 +78,7 @@ function patchOf(change: FileChange, text: string): StructuredPatch | undefined 
     return undefined
   }
   const name = (path: string | undefined) => path?.replace(/^[ab]\//, '').replace(/\t.*$/, '')
-  /** number of characters of the path that a file of the patch matches; more is more certain */
+  /** number of characters of the path that match a file of the patch; a longer match is more certain */
   const likeness = (path: string, file: string | undefined) =>
     file !== undefined && (path === file || path.replaceAll('\\', '/').endsWith(`/${file}`)) ? file.length : 0
   const rated = files.map(file => ({
@@ -97,7 +97,7 @@ function patchOf(change: FileChange, text: string): StructuredPatch | undefined 
 
 function fromPatch(file: StructuredPatch, current: string | undefined): DiffTexts {
   if (current !== undefined) {
-    // Try the undo first: the patch often applies a second time to a file that has the edit already.
+    // Try to undo the patch first: it often applies a second time to a file that has the edit already.
     const before = applyPatch(current, formatPatch(reversePatch(file)))
     if (before !== false) return { oldText: before, newText: current }
     const after = applyPatch(current, file)
@@ -118,7 +118,7 @@ function fromPatch(file: StructuredPatch, current: string | undefined): DiffText
 /** The content of a text file; `null` if the file doesn't exist. */
 export type FileText = string | null
 
-/** The file before the change, which the agent may have made already; `undefined` if that is unknown. */
+/** Returns the text of the file before the change, which the agent may have made already; `undefined` if the text is unknown. */
 export function originalText(
   change: FileChange,
   current: FileText,
@@ -128,10 +128,10 @@ export function originalText(
   const { operation, oldText, newText } = change
   if (operation === 'add' && oldText === undefined) return done || current === newText ? null : current
   if (operation === 'delete') return current ?? oldText ?? undefined
-  // a file that still doesn't exist wasn't changed
+  // a file that still doesn't exist has no change
   if (current === null) return done ? undefined : null
   if (operation === 'move' || operation === 'copy') return done ? null : current
-  // whole texts on both sides
+  // the agent sent whole texts of both sides
   if (current === newText) return oldText ?? null
   if (current === oldText) return current
   const texts = diffTexts(change, { current, ...(patch && { patch }) })
@@ -156,7 +156,7 @@ function withoutWholeChange({ oldText, newText }: FileChange, current: string): 
   return isWhole ? mergeLines(meant, was, now)?.join('') : undefined
 }
 
-/** The file after a change that an agent reports; `undefined` if that is unknown. */
+/** Returns the text of the file after a change that an agent reports; `undefined` if the text is unknown. */
 export function expectedText(
   change: FileChange,
   current: string,
@@ -172,7 +172,7 @@ export function expectedText(
 }
 
 /**
- * Separates the changes between two reads of a text. `expected` is the text that one author wanted to write instead of `before`. Returns
+ * Separates the changes between two reads of a text. `expected` is the text that one author wanted to write in place of `before`. Returns
  * the text with only the others' changes: `after` itself if the author's change isn't in it, and `undefined` if the changes can't be
  * separated.
  */
@@ -181,7 +181,7 @@ export function othersPart(before: string, expected: string, after: string): str
   const meant = splitLines(expected)
   const others = mergeLines(meant, was, splitLines(after))?.join('')
   if (others !== undefined) return others
-  // each part of the change must be found: inserted lines that are present now, or removed lines that are gone
+  // each part of the change must be found: the inserted lines are present now, or the removed lines are gone
   const isThere = lineEdits(was, meant).every(({ start, end, lines }) => {
     const given = lines.join('')
     const gone = was.slice(start, end).join('')
@@ -191,8 +191,8 @@ export function othersPart(before: string, expected: string, after: string): str
 }
 
 /**
- * The line, from 1, at which a change's text begins in its file: agents send fragments without their position.
- * `undefined` if it's unknown, and for files outside of the session's folders.
+ * Resolves to the 1-based line at which a change's text begins in its file, since agents send fragments without their position. Resolves to
+ * `undefined` if the line is unknown or the file is outside of the session's folders.
  */
 export async function findFragment(change: FileChange, roots: Roots): Promise<number | undefined> {
   try {
@@ -205,8 +205,8 @@ export async function findFragment(change: FileChange, roots: Roots): Promise<nu
 }
 
 /**
- * The change that writing a text to a file makes, for agents that report only the text. A file outside of the session's folders isn't read;
- * if a file can't be read as text, only the new text is known. `path`: absolute.
+ * Resolves to the change that writing a text to a file makes, for agents that report only the text. A file outside of the session's folders
+ * isn't read. If a file can't be read as text, only the new text is known. `path`: absolute.
  */
 export async function writtenChange(path: string, newText: string, roots: Roots): Promise<FileChange> {
   try {
@@ -220,15 +220,15 @@ export async function writtenChange(path: string, newText: string, roots: Roots)
   }
 }
 
-/** Lines of a text, 0-based; `end` is exclusive. If they are equal, the position before that line. */
+/** A range of lines of a text, 0-based; `end` is exclusive. If `start` equals `end`, the position before that line. */
 export interface LineRange {
   start: number
   end: number
 }
 
 /**
- * The lines of a file that a change wrote; if it only removed lines, the line after them. None if the text doesn't
- * contain the change, or contains it more than once.
+ * Returns the lines of a file that a change wrote; if the change only removed lines, the line after the removed ones. Returns no lines if
+ * the text doesn't contain the change, or contains it more than once.
  */
 export function editedLines(change: FileChange, text: string): LineRange[] {
   const { oldText = '', newText } = change
@@ -249,9 +249,9 @@ export function editedLines(change: FileChange, text: string): LineRange[] {
 export class DiffContents {
   readonly #texts = new Map<string, { oldText: string; newText: string }>()
 
-  /** Keeps the texts until {@link release}. */
+  /** Stores the texts until {@link release}, and returns their id. */
   hold(texts: { oldText: string; newText: string }): string {
-    // Never an id from before a reload: the editor may still have a text with it.
+    // Never use an id from before a reload again: the editor may still have a text with that id.
     const id = randomUUID()
     this.#texts.set(id, texts)
     return id
@@ -262,7 +262,7 @@ export class DiffContents {
     return side === 'old' ? texts?.oldText : side === 'new' ? texts?.newText : undefined
   }
 
-  /** Forgets texts that no open tab shows. `open`: the ids that tabs show. */
+  /** Removes texts that no open tab shows. `open`: the ids that tabs show. */
   keepOnly(open: ReadonlySet<string>): void {
     for (const id of this.#texts.keys()) if (!open.has(id)) this.#texts.delete(id)
   }

@@ -3,10 +3,10 @@ import { Owner } from '../common/disposable.ts'
 import { Emitter } from '../common/event.ts'
 import { PathRules } from './path-rules.ts'
 
-/** Compares folders by real path: a link equals the folder that it leads to. */
+/** Compares folders by real path: a link equals its target folder. */
 export class FolderComparison {
   readonly #rules: PathRules
-  /** The real path of a folder; the same if it's unknown. */
+  /** Returns the real path of a folder, or the same path if the real one is unknown. */
   readonly real: (folder: string) => string
 
   constructor(rules: PathRules, real: (folder: string) => string = folder => folder) {
@@ -19,12 +19,12 @@ export class FolderComparison {
     return this.keys(one).some(key => keys.includes(key))
   }
 
-  /** Whether `path` is the folder or inside of it, by its spelling or its real path. */
+  /** Whether `path` is the folder or inside of it, by either the given or the real path. */
   contains(folder: string, path: string): boolean {
     return this.containsKeys(this.keys(folder), this.keys(path))
   }
 
-  /** The keys of a folder, to compare it with many others. */
+  /** Returns the keys of a folder, for comparing it with many other folders. */
   keys(folder: string): string[] {
     const real = this.real(folder)
     return (real === folder ? [folder] : [folder, real]).map(one => this.#rules.key(one))
@@ -35,7 +35,7 @@ export class FolderComparison {
   }
 }
 
-/** Looks up these folders, and returns their comparison. */
+/** Looks up the real paths of these folders, and resolves to their comparison. */
 export async function compareFolders(
   folders: Iterable<string>,
   rules: PathRules = new PathRules(),
@@ -45,7 +45,7 @@ export async function compareFolders(
   return new FolderComparison(rules, folder => real.get(rules.key(folder)) ?? folder)
 }
 
-/** Whether a path is in a folder. `paths` are all that it will be asked for. */
+/** Resolves to a function that tells whether a path is in a folder. `paths`: all paths with which the function will be called. */
 export async function insideCheck(
   folder: string,
   paths: Iterable<string>,
@@ -54,7 +54,7 @@ export async function insideCheck(
   return path => compare.contains(folder, path)
 }
 
-/** The real path, with the end of the path that doesn't exist as it is. */
+/** Resolves to the real path. A part at the end that doesn't exist is kept unchanged. */
 async function nearestExisting(at: string): Promise<string> {
   const rules = new PathRules()
   if (!rules.isAbsolute(at)) return at
@@ -64,22 +64,22 @@ async function nearestExisting(at: string): Promise<string> {
   return rules.join(await nearestExisting(parent), rules.basename(at))
 }
 
-/** The real path, or the same if there is none. */
+/** Resolves to the real path, or to the same path if the folder doesn't exist. */
 export async function realFolder(folder: string): Promise<string> {
   return realpath(folder).catch(() => folder)
 }
 
 /**
- * Whether a path is on a Windows network share. A share that an agent or an imported file names isn't accessed: the request would reveal
- * the user's identity to the other machine.
+ * Whether a path is on a Windows network share. Parley doesn't access a share that an agent or an imported file names, since the request
+ * would reveal the user's identity to the other machine.
  */
 export function isOnShare(path: string, rules: PathRules): boolean {
   return rules.platform === 'win32' && /^[\\/]{2}/.test(path)
 }
 
 /**
- * Real paths of folders for callers that can't wait. Folders are looked up in the background, one after the other, so that a disk that
- * doesn't answer blocks nothing else. Until then, a folder is compared by its path.
+ * The real paths of folders, for callers that can't wait. Folders are looked up in the background, one after the other, so that a disk that
+ * doesn't answer blocks nothing else. Until its real path is known, a folder is compared by its given path.
  */
 export class RealFolders extends Owner {
   readonly #rules = new PathRules()
@@ -90,15 +90,15 @@ export class RealFolders extends Owner {
 
   readonly compare = new FolderComparison(this.#rules, folder => this.#real(folder))
 
-  /** The real path of a folder changed. */
+  /** Fires when the real path of a folder changed. */
   readonly onDidChange = this.#change.event
 
-  /** The paths of folders, and the targets of links among them. */
+  /** Returns the paths of folders, and the targets of the links among them. */
   paths(folders: readonly string[]): string[] {
     return [...new Set(folders.flatMap(folder => [folder, this.compare.real(folder)]))]
   }
 
-  /** Looks up these folders, even if they are already known. */
+  /** Looks up the real paths of these folders, even if they are already known. */
   async refresh(folders: readonly string[]): Promise<void> {
     let changed = false
     for (const folder of folders) {

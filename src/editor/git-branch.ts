@@ -1,13 +1,13 @@
 import path from 'node:path'
 import { readBounded } from '../common/read-bounded.ts'
 
-/** A longer file isn't Git's. Bytes. */
+/** Maximum size of a file that is read; Git's own files are smaller. Bytes. */
 const MAX_BYTES = 4096
 const MAX_NAME = 256
 
 /**
- * The branch that is checked out at a folder, or the commit's first letters; `undefined` outside of a repository. Reads
- * Git's files, so that it costs nothing to ask often.
+ * Resolves to the branch that is checked out in a folder, or to the first characters of the commit's hash; `undefined` outside of a
+ * repository. Reads Git's files, so that frequent calls are cheap.
  */
 export async function branchOf(folder: string): Promise<string | undefined> {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
@@ -21,7 +21,7 @@ export async function branchOf(folder: string): Promise<string | undefined> {
   }
 }
 
-/** `git`: the repository's folder, or in a worktree or submodule a file with its path. */
+/** Resolves to the first line of HEAD. `git`: the repository's Git folder, or in a worktree or submodule a file with the folder's path. */
 async function readHead(git: string): Promise<string | undefined> {
   const direct = await firstLine(path.join(git, 'HEAD'))
   if (direct !== undefined) return direct

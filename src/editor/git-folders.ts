@@ -1,6 +1,6 @@
 /**
- * The Git folder of each worktree, recorded when the worktree was created. The `.git` file in a worktree names the folder, too, but an
- * agent could change that file, and Git would then use settings that can start programs.
+ * Stores the Git folder of each worktree when the worktree is created. The `.git` file in a worktree names the folder, too, but an agent
+ * could change that file, and Git would then use settings that can start programs.
  */
 
 import { existsSync } from 'node:fs'
@@ -9,10 +9,10 @@ import type { KeyValueStore } from '../common/key-value-store.ts'
 import { PathRules } from './path-rules.ts'
 
 const STORE = Symbol.for('parley.gitFolders')
-/** One store for the process: lazily loaded code may get its own copy of this module. */
+/** One store for the whole process: lazily loaded code may get its own copy of this module. */
 const shared = globalThis as { [STORE]?: KeyValueStore }
 
-/** `store` is shared by all windows. */
+/** Sets the store, which all windows share. */
 export function storeGitFoldersIn(store: KeyValueStore): void {
   shared[STORE] = store
 }
@@ -34,13 +34,13 @@ export function forgetGitFolder(top: string): void {
   store().set(`worktree ${keyOf(top)}`, undefined)
 }
 
-/** The Git folder of the worktree with this root, unless it no longer exists. */
+/** Returns the recorded Git folder of the worktree with this root, unless the folder no longer exists. */
 export function recordedGitFolder(top: string): string | undefined {
   const git = store().get<unknown>(`worktree ${keyOf(top)}`)
   return typeof git === 'string' && existsSync(git) ? git : undefined
 }
 
-/** Parley made worktrees of the repository with this Git folder. */
+/** Records that Parley made worktrees of the repository with this Git folder. */
 export function recordRepository(common: string): void {
   if (!isRecordedRepository(common)) store().set(`repository ${keyOf(common)}`, true)
 }
@@ -49,12 +49,12 @@ export function isRecordedRepository(common: string): boolean {
   return store().get(`repository ${keyOf(common)}`) === true
 }
 
-/** Makes Git use the recorded folder, instead of the one that `.git` at `cwd` names. */
+/** Returns environment variables that make Git use the recorded folder instead of the folder that `.git` at `cwd` names. */
 export function pinnedEnvironment(cwd: string): { GIT_DIR?: string; GIT_WORK_TREE?: string } {
   for (let at = path.resolve(cwd); ; at = path.dirname(at)) {
     const git = recordedGitFolder(at)
     if (git !== undefined) return { GIT_DIR: git, GIT_WORK_TREE: at }
-    // as Git finds a repository
+    // stop where Git would find a repository
     if (existsSync(path.join(at, '.git')) || path.dirname(at) === at) return {}
   }
 }

@@ -1,4 +1,4 @@
-/** The commits and branches of repositories, with their changes. */
+/** Reads the commits and branches of repositories, and their changes. */
 
 import path from 'node:path'
 import { GIT_MS } from '../common/limits.ts'
@@ -6,31 +6,34 @@ import { shortened } from '../common/visible.ts'
 import type { RevisionRef } from '../conversation/attachment.ts'
 import { MAX_DIFF, readGit, repositoriesOf, runGit, shortDiff } from './git.ts'
 
-/** A commit, or a branch. */
+/** A commit or a branch, as the user sees it. */
 export interface Revision extends RevisionRef {
   /** the subject of the commit, or the name of the branch */
   name: string
-  /** the first letters of the commit's hash, or the name of the branch that this one is compared with */
+  /** the first characters of the commit's hash, or the name of the branch with which this branch is compared */
   short: string
-  /** the repository's folder, if there are several */
+  /** the repository's folder, if there are several repositories */
   repository?: string
 }
 
-/** Of each repository, newest first. */
+/** Maximum number of commits of each repository, newest first. */
 const MAX_COMMITS = 300
 const MAX_BRANCHES = 300
-/** UTF-16 units */
+/** Maximum length of Git's output. UTF-16 units. */
 const MAX_LIST = 200_000
 const MAX_NAME = 600
 const COMMIT_FORMAT = '--format=%H%x1f%h%x1f%s'
 const BRANCH_FORMAT = '--format=%(HEAD)%1f%(objectname)%1f%(refname:lstrip=2)%1f%(symref:lstrip=2)'
 
-/** The last commits of HEAD, and the local branches. A branch is compared with HEAD, and the current branch with the default branch. */
+/**
+ * Resolves to the last commits of HEAD, and the local branches. A branch is compared with HEAD, and the current branch with the default
+ * branch.
+ */
 export function listRevisions(folders: readonly string[]): Promise<Revision[]> {
   return inRepositories(folders, revisionsIn)
 }
 
-/** The commits whose hashes start with these letters, at least four. */
+/** Resolves to the commits whose hashes start with these characters, at least four. */
 export function findCommits(folders: readonly string[], start: string): Promise<Revision[]> {
   return inRepositories(folders, async top => {
     const objects = await run(top, ['rev-parse', `--disambiguate=${start}`])
@@ -66,7 +69,7 @@ async function revisionsIn(top: string): Promise<Revision[]> {
       BRANCH_FORMAT,
       'refs/heads',
     ]),
-    // the default branch according to the remote, or else by its usual names
+    // the default branch according to the remote, or else a branch with one of the usual names
     run(top, [
       'for-each-ref',
       BRANCH_FORMAT,
@@ -113,14 +116,14 @@ function parseBranches(list: string) {
 }
 
 /**
- * A commit with its message, or the diff of a branch since it left its base; `undefined` if no repository has the commit.
- * @throws GitError if Git can't show it
+ * Resolves to a commit with its message, or to the diff of a branch since it left its base; `undefined` if no repository has the commit.
+ * @throws GitError if Git can't show the revision
  */
 export async function revisionText(
   folders: readonly string[],
   { ref, base }: RevisionRef,
 ): Promise<string | undefined> {
-  // a merge is compared with its first parent
+  // show a merge as its changes to its first parent
   const args =
     base === undefined
       ? ['show', '--no-color', '-m', '--first-parent', '--stat', '--patch', '--format=medium', ref]
@@ -148,7 +151,7 @@ async function hasCommits(top: string, hashes: readonly string[]): Promise<boole
   return hashes.every(hash => text.includes(`${hash} commit `))
 }
 
-/** Git's output; empty if the command fails. */
+/** Resolves to Git's output; empty if the command fails. */
 async function run(cwd: string, args: readonly string[], input?: string): Promise<string> {
   const options = { timeoutMs: GIT_MS, most: MAX_LIST, ...(input !== undefined && { input }) }
   return (await runGit(cwd, args, options))?.text ?? ''

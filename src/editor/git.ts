@@ -1,6 +1,6 @@
 /**
- * Runs Git for Parley itself, to list files and to see changes. The configuration of a repository can name programs that
- * Git runs, and a repository may come from anywhere. None of these programs runs here.
+ * Runs Git for Parley itself, to list files and to read changes. The configuration of a repository can name programs that Git runs, and a
+ * repository may come from anywhere, so none of these programs runs here.
  */
 
 import { homedir } from 'node:os'
@@ -12,41 +12,41 @@ import { type Environment, findCommand, spawnProcess } from '../common/processes
 import { pinnedEnvironment } from './git-folders.ts'
 
 export interface GitOptions {
-  /** After this time, in milliseconds, Git and its child processes are ended. */
+  /** Time in milliseconds after which Git and its child processes are ended. */
   timeoutMs: number
-  /** The command also fails if its output is longer than this, in UTF-16 units. */
+  /** Maximum length of the output, in UTF-16 units; the command fails if its output is longer. */
   most: number
   input?: string | Uint8Array
-  /** How the output is read; UTF-8 by default. With `latin1` each byte is one character. */
+  /** Encoding of the output; UTF-8 by default. With `latin1`, each byte is one character. */
   encoding?: BufferEncoding
-  /** Keeps only the entries of output with `-z` that the function accepts, so that a long list needs no memory. */
+  /** Returns whether to keep an entry of output with `-z`, so that a long list doesn't fill the memory. */
   only?: (entry: string) => boolean
   /**
-   * Takes the entries of output with `-z` as they come, so that a long list needs no memory and blocks nothing for long.
-   * `text` is empty then.
+   * Called with each entry of output with `-z` as it arrives, so that a long list neither fills the memory nor blocks for long. `text` is
+   * empty then.
    */
   each?: (entry: string) => void
 }
 
 export interface GitOutput {
   text: string
-  /** The output was longer than `most`. */
+  /** Whether the output was longer than `most`. */
   cut: boolean
 }
 
-/** Settings with which no hook runs, nothing asks, and nothing works in the background. */
+/** Settings that prevent hooks, questions to the user, and background work. */
 const QUIET_SETTINGS = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
   'core.pager=cat',
   'core.editor=false',
   'submodule.recurse=false',
-  // otherwise, Git would run in submodules with their own settings
+  // otherwise, Git would run in submodules with the submodules' own settings
   'diff.ignoreSubmodules=dirty',
   'gc.auto=0',
   'maintenance.auto=false',
 ]
-/** Settings that name a program, or make Git read submodules, which have their own settings. */
+/** Settings for programs that Git would run, or for reading submodules, which have their own settings. */
 const SAFE_SETTINGS = [
   ...QUIET_SETTINGS,
   'core.askPass=',
@@ -60,15 +60,15 @@ const SAFE_SETTINGS = [
   'log.showSignature=false',
   'protocol.allow=never',
 ]
-/** Number of entries that are handled without a pause, within a few milliseconds; Git may print them faster. */
+/** Number of entries that are handled without a pause, within a few milliseconds; Git may print entries faster. */
 const YIELD_AFTER = 500
-/** UTF-16 units */
+/** Maximum output of a command that the user requested. UTF-16 units. */
 const MAX_USER_OUTPUT = 50_000_000
-/** Of each piece of what Git says about a failure. UTF-16 units. */
+/** Maximum length of each part of Git's error output that is kept. UTF-16 units. */
 const MAX_SAID = 2000
-/** Another program has the lock. Git has done nothing yet. */
+/** Matches the error of a command that did nothing, since another program has the lock. */
 const LOCKED = /Unable to create '.*\.lock': File exists/
-/** Commands that never read a file of the work tree through a filter. */
+/** Commands that never read a file of the work tree through a filter of the configuration. */
 const WITHOUT_FILTERS = new Set([
   'config',
   'rev-parse',
@@ -79,12 +79,12 @@ const WITHOUT_FILTERS = new Set([
   'check-ignore',
   'for-each-ref',
 ])
-/** Commands that may run a program to show a difference. */
+/** Names of commands that may run a program to show a difference. */
 const SHOWS_DIFFERENCES = new Set(['diff', 'diff-index', 'diff-files', 'diff-tree', 'log', 'show'])
 
 /**
- * The output of a Git command; `undefined` if it fails. The command takes no locks that block others, doesn't access the network, and runs
- * no program that the repository names.
+ * Runs a Git command. Resolves to the output; `undefined` if the command fails. The command takes no locks that block others, doesn't
+ * access the network, and runs no program that the repository names.
  */
 export async function runGit(
   cwd: string,
@@ -99,11 +99,11 @@ export async function runGit(
 }
 
 interface ErrorListener {
-  /** Receives what Git says about a failure, or why it wasn't run or was ended. */
+  /** Receives Git's error output, or the reason why Git wasn't run or was ended. */
   onError?: (text: string) => void
 }
 
-/** Git refused a command. The message is what Git said, for the user. */
+/** Thrown when Git failed. The message is Git's error output, for the user. */
 export class GitError extends Error {
   override readonly name = 'GitError'
 }
@@ -128,10 +128,10 @@ async function failure(said: string): Promise<GitError> {
 }
 
 export interface UserGitOptions {
-  /** added to the environment */
+  /** variables added to the environment */
   env?: Environment
   input?: string
-  /** Exit codes that mean success; by default 0. */
+  /** Exit codes that count as success; by default only 0. */
   codes?: readonly number[]
   timeoutMs?: number
   only?: GitOptions['only']
@@ -149,7 +149,7 @@ export async function runUserGit(
 ): Promise<string> {
   const settings = [...QUIET_SETTINGS, 'core.quotePath=false'].flatMap(setting => ['-c', setting])
   const env: Environment = { ...environment(), ...options.env }
-  // the network is the user's, too: a partial clone fetches the files of a commit when they are checked out
+  // the user's command may use the network: a partial clone fetches the files of a commit when they are checked out
   for (const name of ['GIT_NO_LAZY_FETCH', 'GIT_ALLOW_PROTOCOL']) delete env[name]
   const end = performance.now() + GIT_LOCK_MS
   for (;;) {
@@ -168,7 +168,7 @@ export async function runUserGit(
       codes,
     )
     if (output && !output.cut) return output.text
-    // the editor's own `git status`, for example, holds the lock of the index for a moment
+    // another program, such as the editor's own `git status`, holds the lock of the index for a moment
     if (LOCKED.test(said) && performance.now() < end) {
       await delay(GIT_LOCK_PAUSE_MS)
       continue
@@ -178,7 +178,9 @@ export async function runUserGit(
   }
 }
 
-/** Settings that disable every filter of the configuration (`filter.<name>.clean` and others), if possible. */
+/**
+ * Resolves to settings that disable every filter of the configuration (`filter.<name>.clean` and others); `undefined` if that's impossible.
+ */
 async function withoutFilters(
   cwd: string,
   { timeoutMs, onError }: GitOptions & ErrorListener,
@@ -187,7 +189,7 @@ async function withoutFilters(
   const output = await start(cwd, args, { timeoutMs, most: 1_000_000, ...(onError && { onError }) }, [0, 1])
   if (!output || output.cut) return undefined
   const names = new Set(output.text.split('\0').flatMap(key => /^filter\.(.*)\.[^.]+$/s.exec(key)?.[1] ?? []))
-  // With `-c`, the name of a setting ends at the first `=`.
+  // Git's option `-c` ends the name of a setting at the first `=`.
   const unnamable = [...names].find(name => name.includes('='))
   if (unnamable !== undefined) {
     onError?.(l10n.t("Parley can't turn off the Git filter “{0}”, because its name has a “=”.", unnamable))
@@ -201,7 +203,7 @@ async function withoutFilters(
   ])
 }
 
-/** Removes the line end from output of one line. */
+/** Removes the line end from a one-line output. */
 export function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, '')
 }
@@ -210,7 +212,7 @@ function settings(more: readonly string[]): string[] {
   return ['--no-pager', ...[...SAFE_SETTINGS, ...more].flatMap(setting => ['-c', setting])]
 }
 
-/** `codes`: exit codes that mean success. */
+/** Starts Git. `codes`: exit codes that count as success. */
 async function start(
   cwd: string,
   args: readonly string[],
@@ -262,7 +264,7 @@ async function start(
         const entries = (rest + chunk).split('\0')
         rest = entries.pop()!
         stdout.pause()
-        // Node resumes the output when Git has ended
+        // Node resumes the output when Git has ended, so entries may be waiting already
         if (waiting.length === 0) setImmediate(takeSome)
         waiting.push(...entries)
       } else text += chunk
@@ -283,7 +285,7 @@ async function start(
   })
 }
 
-/** Without Git's variables of this process, which name repositories and programs. */
+/** Returns the environment without this process's variables for Git, which name repositories and programs. */
 function environment(): Environment {
   const env: Environment = {}
   for (const [name, value] of Object.entries(process.env)) {
@@ -293,7 +295,7 @@ function environment(): Environment {
     ...env,
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
-    // Git doesn't fetch missing objects.
+    // Git must not fetch missing objects.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: '',
     LC_ALL: 'C',
@@ -307,17 +309,17 @@ function findGit(): Promise<string | undefined> {
     const { platform } = process
     const found = await findCommand('git', { env: environment(), cwd: homedir(), platform })
     if ('path' in found) return found.path
-    // Git may be installed later.
+    // Git may be installed later, so don't remember that it wasn't found.
     git = undefined
     return undefined
   })()
   return git
 }
 
-/** A longer diff is truncated, with a note at its end. UTF-16 units. */
+/** Maximum length of a diff; a longer diff is truncated, with a note at its end. UTF-16 units. */
 export const MAX_DIFF = 400_000
 
-/** The changes in the repositories of the folders, as one diff; empty without changes. */
+/** Resolves to the changes in the repositories of the folders, as one diff; empty if there are no changes. */
 export async function gitChanges(folders: readonly string[], staged: boolean): Promise<string> {
   const repositories = await repositoriesOf(folders)
   const diffs = await Promise.all(
@@ -330,13 +332,13 @@ export async function gitChanges(folders: readonly string[], staged: boolean): P
   return shortDiff(diffs.filter(text => text !== '').join('\n'))
 }
 
-/** The top folders of the repositories that folders are in. */
+/** Resolves to the top folders of the repositories that contain the folders. */
 export async function repositoriesOf(folders: readonly string[]): Promise<string[]> {
   const tops = await Promise.all(folders.map(folder => run(folder, ['rev-parse', '--show-toplevel'])))
   return [...new Set(tops.flatMap(top => (top && withoutLineEnd(top)) || []))]
 }
 
-/** A diff of at most {@link MAX_DIFF} characters, with a note if it's cut. */
+/** Returns a diff of at most {@link MAX_DIFF} characters, with a note if it was cut. */
 export function shortDiff(text: string): string {
   return text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n[… the rest of the diff is left out]` : text
 }

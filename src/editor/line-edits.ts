@@ -1,22 +1,27 @@
-/** Line differences between texts, and merging two authors' edits of one text. */
+/** Computes line differences between texts, and merges two authors' edits of one text. */
 import { diffArrays } from 'diff'
 import { lineEnd, withLineEnd } from './text.ts'
 
-/** Replaces the lines from `start` to `end` (exclusive, 0-based) by `lines`. */
+/** An edit that replaces the lines from `start` to `end` (exclusive, 0-based) by `lines`. */
 export interface LineEdit {
   start: number
   end: number
   lines: string[]
 }
 
-/** Time limit for a comparison, in milliseconds; beyond it, everything that differs is one edit. */
+/** Time limit for a comparison, in milliseconds; beyond it, the result is one edit for everything that differs. */
 const MAX_COMPARE_MS = 25
-/** Up to this number of lines, a comparison ends soon by itself, and its result doesn't depend on how busy the machine is. */
+/**
+ * Maximum number of lines of a comparison without a time limit: it ends soon anyway, and its result doesn't depend on the machine's load.
+ */
 const MAX_UNLIMITED = 200
-/** Up to this number of lines are searched for without an index of all lines. */
+/** Maximum number of lines that are searched for without an index of all lines. */
 const MAX_SEARCHED = 8
 
-/** The lines of a text, each with its line end (`\n`). An empty text has none. */
+/**
+ * Returns the lines of a text, each with its line end (`
+ * `). An empty text has no lines.
+ */
 export function splitLines(text: string): string[] {
   const lines: string[] = []
   let start = 0
@@ -28,7 +33,7 @@ export function splitLines(text: string): string[] {
   return lines
 }
 
-/** The number of equal lines at the start and at the end. */
+/** Returns the numbers of equal lines at the start and at the end. */
 function sameEnds(before: readonly string[], after: readonly string[]): { head: number; tail: number } {
   const most = Math.min(before.length, after.length)
   let head = 0
@@ -43,7 +48,7 @@ export interface LineCounts {
   removed: number
 }
 
-/** How many lines the edits from `before` to `after` add and remove, found without the edits if possible. */
+/** Returns how many lines the edits from `before` to `after` add and remove, without computing the edits if possible. */
 export function countChanges(before: readonly string[], after: readonly string[]): LineCounts {
   const { head, tail } = sameEnds(before, after)
   const removed = before.length - head - tail
@@ -53,12 +58,12 @@ export function countChanges(before: readonly string[], after: readonly string[]
   const is = after.slice(head, after.length - tail)
   const replaced = countReplaced(was, is)
   if (replaced !== undefined) return { added: replaced, removed: replaced }
-  // compare only lines that both sides have, since the others are changed in any case
+  // compare only lines that occur on both sides, since the other lines are changed in any case
   const common = commonLines(only(was, is), only(is, was))
   return { added: added - common, removed: removed - common }
 }
 
-/** The number of lines, if lines were only replaced at their positions. */
+/** Returns the number of replaced lines, if lines were only replaced by new lines at the same positions; `undefined` otherwise. */
 function countReplaced(was: readonly string[], is: readonly string[]): number | undefined {
   if (was.length !== is.length) return undefined
   const changed: number[] = []
@@ -73,20 +78,20 @@ function only(lines: readonly string[], known: readonly string[]): string[] {
   return lines.filter(line => set.has(line))
 }
 
-/** `undefined` if the comparison takes too long. */
+/** Compares two lists of lines; returns `undefined` if the comparison takes too long. */
 function compared(one: readonly string[], other: readonly string[]) {
   if (one.length + other.length <= MAX_UNLIMITED) return diffArrays([...one], [...other])
   return diffArrays([...one], [...other], { timeout: MAX_COMPARE_MS })
 }
 
-/** The number of lines that the shortest edits leave unchanged. */
+/** Returns the number of lines that the shortest edits leave unchanged. */
 function commonLines(one: readonly string[], other: readonly string[]): number {
   if (sameLines(one, other)) return one.length
   const parts = compared(one, other) ?? []
   return parts.reduce((sum, { added, removed, value }) => (added || removed ? sum : sum + value.length), 0)
 }
 
-/** The edits from `before` to `after`, in order; they neither overlap nor touch. */
+/** Returns the edits from `before` to `after`, in order; they neither overlap nor touch. */
 export function lineEdits(before: readonly string[], after: readonly string[]): LineEdit[] {
   const { head, tail } = sameEnds(before, after)
   const middle = before.slice(head, before.length - tail)
@@ -94,7 +99,7 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
   if (middle.length === 0 && lines.length === 0) return []
   const whole = [{ start: head, end: head + middle.length, lines }]
   if (middle.length === 0 || lines.length === 0) return whole
-  // one line replaced by another, which is the most frequent change
+  // one line is replaced by another, which is the most frequent change
   if (middle.length === 1 && lines.length === 1) return whole
   const parts = compared(middle, lines)
   if (!parts) return whole
@@ -121,8 +126,8 @@ export function lineEdits(before: readonly string[], after: readonly string[]): 
 }
 
 /**
- * `base` with the edits of both `one` and `other`; `undefined` where the edits overlap, or where one inserts lines next to the other's
- * edit, since their order is then ambiguous.
+ * Returns `base` with the edits of both `one` and `other`. Returns `undefined` if edits overlap, or if one side inserts lines next to the
+ * other's edit, since their order is then ambiguous.
  */
 export function mergeLines(
   base: readonly string[],
@@ -149,13 +154,13 @@ export function mergeLines(
   return merged
 }
 
-/** Whether two edits, given in order, overlap or insert at the same place. */
+/** Whether two edits, given in order, overlap or insert at the same position. */
 function meet(first: LineEdit, second: LineEdit): boolean {
   if (second.start !== first.end) return second.start < first.end
   return first.start === first.end || second.start === second.end
 }
 
-/** `text`, which has uniform line ends as in an editor, with the line ends of the same lines in `model`. */
+/** Returns `text`, which has uniform line ends as in an editor, with the line ends of the same lines in `model`. */
 export function withLineEndsOf(text: string, model: string): string {
   const bare = (line: string) => line.replace(/\r?\n$/, '')
   const lines = splitLines(text)
@@ -168,15 +173,15 @@ export function withLineEndsOf(text: string, model: string): string {
     at = end
   }
   result.push(...theirs.slice(at))
-  // only the last line may lack a line end, and `text` decides whether it has one
+  // only the last line may lack a line end; whether it does depends on `text`
   const last = lines.length - 1
   if (last >= 0 && /\n$/.test(lines[last]!) !== /\n$/.test(result[last]!)) result[last] = lines[last]!
   return result.join('')
 }
 
 /**
- * An agent's text with the line ends of the file (`model`), since the agent may have normalized them. In a file with mixed line ends,
- * unchanged lines keep theirs, and other lines get the most frequent kind.
+ * Returns an agent's text with the line ends of the file (`model`), since the agent may have normalized them. In a file with mixed line
+ * ends, unchanged lines keep their line ends, and other lines get the most frequent kind.
  */
 export function adaptLineEnds(text: string, model: string): string {
   const end = lineEnd(model)

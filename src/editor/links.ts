@@ -1,4 +1,4 @@
-/** The target of a link in an agent's text. */
+/** Finds the target of a link in an agent's text. */
 import * as l10n from '@vscode/l10n'
 import { type FileReference, LINK, readings } from '../common/file-links.ts'
 import { PathMapper, type PathMapping } from '../common/path-mapping.ts'
@@ -6,11 +6,14 @@ import type { PathRules } from './path-rules.ts'
 
 export type LinkTarget =
   | { type: 'external'; href: string }
-  /** The possible meanings of the link; the first existing file counts. A path is absolute, or relative to one of the session's roots. */
+  /** The possible files of the link; the first existing file is used. A path is absolute, or relative to one of the session's roots. */
   | { type: 'file'; readings: FileReference[] }
   | { type: 'refused'; reason: string }
 
-/** Reads a link: `http(s)`, a `file:` URI or a path, the latter two optionally with a position. Others could run something. */
+/**
+ * Reads a link: `http(s)`, a `file:` URI or a path, the latter two optionally with a position. Other links are refused, since they could
+ * run something.
+ */
 export function parseLink(href: string, rules: PathRules): LinkTarget {
   const text = href.trim()
   if (text === '') return refused(l10n.t('The link is empty.'))
@@ -25,8 +28,8 @@ export function parseLink(href: string, rules: PathRules): LinkTarget {
 }
 
 /**
- * A link in the text of an agent on another machine, as a link to the file here. `undefined` if one of its readings is a path of that
- * machine that isn't mapped. `roots`: of the session.
+ * Returns a link in the text of an agent on another machine as a link to the file on this machine. Returns `undefined` if one of the link's
+ * possible paths is a path of the other machine that isn't mapped. `roots`: the session's roots.
  */
 export function linkHere(
   href: string,
@@ -40,7 +43,7 @@ export function linkHere(
     const isMapped = file !== path
     const here = [file, line, column].filter(part => part !== undefined).join(':')
     const all = readings(here).map(reading => reading.path)
-    // only the whole link may be relative, and not if it has words before a path, which the other readings leave out
+    // only the whole link may be a relative path, and not if it has words before a path, which its other readings omit
     if (!isMapped && (path !== href || all.some(one => paths.toLocal(one) !== one))) continue
     if (all.length > 0 && all.every(isHere)) return here
   }
@@ -57,21 +60,21 @@ function external(text: string): LinkTarget {
     : refused(l10n.t("The link isn't a valid URL."))
 }
 
-/** The possible paths of a linked file: as it is, or relative to each root. */
+/** Returns the possible paths of a linked file: the path itself, or the path relative to each root. */
 export function candidates(path: string, roots: readonly string[], home: string, rules: PathRules): string[] {
   // the path of a file URI has a slash before the drive
   const plain = rules.platform === 'win32' ? path.replace(/^[\\/](?=[A-Za-z]:[\\/])/, '') : path
   const named = roots.map(root => [root, plain] as const)
   if (rules.isAbsolute(plain)) named.splice(0, Infinity, ['/', plain])
   else if (/^~[\\/]/.test(plain)) named.unshift([home, plain.slice(2)])
-  // as in the bash of Git for Windows
+  // a path of the bash of Git for Windows, such as `/c/folder`
   else if (rules.platform === 'win32' && /^\/[a-z]\//i.test(plain))
     named.unshift(['/', `${plain[1]}:${plain.slice(2)}`])
   return named.flatMap(([base, name]) => {
     try {
       return [rules.absolute(base, name)]
     } catch {
-      // no file can have that path
+      // no file can have this path
       return []
     }
   })

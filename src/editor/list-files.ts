@@ -1,4 +1,4 @@
-/** Lists the files that a user works on in a folder: those that Git tracks or would add, else all files on disk that aren't ignored. */
+/** Lists the files that a user works on in a folder: the files that Git tracks or would add, else all files on disk that aren't ignored. */
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -8,29 +8,29 @@ import { GIT_MS } from '../common/limits.ts'
 import { readBounded } from '../common/read-bounded.ts'
 import { runGit } from './git.ts'
 
-/** Maximum number of listed files; the list reports if there are more. */
+/** Maximum number of listed files. */
 const MAX_FILES = 200_000
-/** UTF-16 units */
+/** Maximum length of Git's output. UTF-16 units. */
 const MAX_OUTPUT = 40_000_000
-/** A longer `.gitignore` isn't read. Bytes. */
+/** Maximum size of a `.gitignore` that is read. Bytes. */
 const MAX_RULES_BYTES = 1_000_000
-/** After this many names, other work can run. */
+/** Number of names after which other work can run. */
 const YIELD_AFTER = 500
-/** Names that are never listed, used for folders outside of a repository. */
+/** Names that are never listed when the files are read from the disk. */
 const NEVER = new Set(['.git', '.hg', '.svn', 'node_modules', '.DS_Store'])
 
-/** Paths relative to the root, with `/` between names. Rejects if the folder can't be read. */
+/** Resolves to the paths relative to the root, with `/` between names. Rejects if the folder can't be read. */
 export async function listFiles(root: string, most = MAX_FILES): Promise<string[]> {
   return (await listWithGit(root, most)) ?? listOnDisk(root, most)
 }
 
-/** `undefined` without Git or outside of a repository. */
+/** Lists the files with Git. Resolves to `undefined` if Git is missing or the folder is outside of a repository. */
 export async function listWithGit(root: string, most = MAX_FILES): Promise<string[] | undefined> {
   const args = ['ls-files', '-co', '--exclude-standard', '-z']
   const output = await runGit(root, args, { timeoutMs: GIT_MS, most: MAX_OUTPUT })
   if (!output) return undefined
   const names = output.text.split('\0')
-  // the last name is empty or truncated
+  // the last name is empty or incomplete
   names.pop()
   // for a nested repository, Git lists its name with a slash instead of its content
   const files = new Set(names.filter(name => !name.endsWith('/')))
@@ -38,14 +38,14 @@ export async function listWithGit(root: string, most = MAX_FILES): Promise<strin
 }
 
 interface Folder {
-  /** relative to the root; empty for the root */
+  /** path relative to the root; empty for the root itself */
   path: string
-  /** the `.gitignore` rules of this folder and those above, outermost first */
+  /** the `.gitignore` rules of this folder and of the folders above, outermost first */
   rules: Array<{ at: string; rules: Ignore }>
 }
 
 export interface ListOptions {
-  /** includes links, which aren't followed */
+  /** whether to include links, which aren't followed */
   links?: boolean
   /** additional patterns to exclude, in the syntax of `.gitignore` */
   excluded?: readonly string[]
@@ -91,7 +91,7 @@ async function rulesIn(root: string, folder: Folder, own: boolean): Promise<Fold
   return [...folder.rules, { at: folder.path, rules: ignore().add(text) }]
 }
 
-/** The innermost `.gitignore` that matches a path applies. */
+/** Whether a path is ignored: the innermost `.gitignore` that matches the path decides. */
 function isIgnored(name: string, rules: Folder['rules']): boolean {
   for (const { at, rules: own } of rules.toReversed()) {
     const { ignored, unignored } = own.test(at === '' ? name : name.slice(at.length + 1))

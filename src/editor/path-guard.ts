@@ -1,5 +1,5 @@
 /**
- * Determines whether a path is inside a session's roots, by its real path: links are followed, also at the end of a path that doesn't exist
+ * Determines whether a path is inside a session's roots, by its real path: links are followed, even at the end of a path that doesn't exist
  * yet, since writing would follow them.
  */
 import { realpath as fsRealpath, readlink } from 'node:fs/promises'
@@ -8,11 +8,11 @@ import { errorCode } from '../common/errors.ts'
 import { decodeFileName, onDisk } from '../common/file-names.ts'
 import { InvalidPathError, PathRules } from './path-rules.ts'
 
-/** The file system functions that the guard uses. Both fail like `node:fs`, with a `code`. */
+/** The file system functions that the guard uses. Both reject like `node:fs`, with a `code`. */
 export interface Links {
-  /** with all links resolved and names spelled as on disk */
+  /** Resolves to the path with all links resolved and names spelled as on disk. */
   realpath(path: string): Promise<string>
-  /** the text of a link; fails with `EINVAL` if it isn't one */
+  /** Resolves to the text of a link; rejects with `EINVAL` if the path isn't a link. */
   readlink(path: string): Promise<string>
 }
 
@@ -23,22 +23,22 @@ export const diskLinks: Links = {
 }
 
 export interface GuardedPath {
-  /** absolute and normal, links not resolved */
+  /** absolute and normalized, with unresolved links */
   path: string
   /** the path with links resolved */
   realPath: string
   inside: boolean
-  /** Other paths of the same file, through the roots and the editor's folders, for finding its document in the editor. */
+  /** Other paths of the same file, through the roots and the editor's folders, by which to find its document in the editor. */
   aliases: string[]
 }
 
-/** A path as {@link PathGuard.check} finds it. */
+/** The result of {@link PathGuard.check}. */
 export interface LocatedPath extends GuardedPath {
   /** the real path relative to each root that contains it */
   relative: string[]
 }
 
-/** Real systems stop at 40 as well. */
+/** Maximum number of links in a path, as on Linux. */
 const MAX_LINKS = 40
 
 export class PathGuard {
@@ -50,8 +50,8 @@ export class PathGuard {
   readonly #folders: () => readonly string[]
 
   /**
-   * `within`: further roots that must contain the path. `folders`: folders that are open in the editor, which may name the same files by
-   * other paths. `cwd`: the base of relative paths, if not the cwd of the roots.
+   * `within`: further roots that must contain the path. `folders`: folders that are open in the editor, which may have other paths for the
+   * same files. `cwd`: the base of relative paths; by default the cwd of the roots.
    */
   constructor(
     roots: Roots,
@@ -73,14 +73,14 @@ export class PathGuard {
     this.#folders = options.folders ?? (() => [])
   }
 
-  /** The session's folders, absolute and normal. */
+  /** The session's folders, absolute and normalized. */
   get roots(): readonly string[] {
     return this.#roots
   }
 
   /**
-   * Checks a path that an agent sent; a relative one is relative to the cwd. Rejects with `InvalidPathError` if no file
-   * can have that path, and with the file system's error if its target can't be resolved.
+   * Checks a path that an agent sent; a relative path is relative to the cwd. Rejects with `InvalidPathError` if no file can have the path,
+   * and with the file system's error if its target can't be resolved.
    */
   async check(path: string): Promise<LocatedPath> {
     const full = this.#rules.absolute(this.cwd, path)
@@ -106,8 +106,8 @@ export class PathGuard {
   }
 
   /**
-   * Like {@link check}, but returns `undefined` if the path is outside of the roots or no file can have it. Rejects with the file system's
-   * error if that can't be determined.
+   * Like {@link check}, but resolves to `undefined` if the path is outside of the roots or no file can have it. Rejects with the file
+   * system's error if the target can't be resolved.
    */
   async within(path: string): Promise<LocatedPath | undefined> {
     try {
@@ -119,13 +119,13 @@ export class PathGuard {
     }
   }
 
-  /** The real path relative to a folder; `undefined` if it's outside. */
+  /** Resolves to the real path relative to a folder; `undefined` if it's outside of the folder. */
   async #below(folder: string, full: string, realPath: string): Promise<string | undefined> {
-    // The folders are resolved each time, since a link in them may change while the session is open. If a path has no links, neither do the
-    // folders in it.
+    // Resolve the folder each time, since a link in its path may change while the session is open. If the whole path has no links, the
+    // folder has none.
     const isReal = full === realPath && this.#rules.containsKey(folder, full)
     const realFolder = isReal ? folder : await this.#resolve(folder, { remaining: MAX_LINKS })
-    // Case-sensitive: both are spelled as on disk, and ignoring case could match a different folder.
+    // Compare case-sensitively: both paths are spelled as on disk, and ignoring case could match a different folder.
     if (!this.#rules.containsKey(realFolder, realPath)) return undefined
     return this.#rules.relative(realFolder, realPath)
   }
@@ -157,7 +157,7 @@ export class PathGuard {
     return this.#follow(realParent, target, links)
   }
 
-  /** Resolve a link's text name by name: after a link, `..` is the parent of its target. */
+  /** Resolves a link's text name by name: after a link, `..` is the parent of the link's target. */
   async #follow(folder: string, target: string, links: { remaining: number }): Promise<string> {
     const absolute = this.#rules.isAbsolute(target)
     const root = absolute ? this.#rules.root(target) : ''
@@ -169,7 +169,7 @@ export class PathGuard {
     return here
   }
 
-  /** The target of the link, if it is one: realpath fails for a broken link. */
+  /** Resolves to the target of a link, also of a broken one, for which realpath fails; `undefined` if the path isn't a link. */
   async #target(path: string): Promise<string | undefined> {
     try {
       return await this.#links.readlink(path)

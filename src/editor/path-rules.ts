@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { foldsCase, hostPlatform, withUpperCaseDrive } from '../common/platform.ts'
 import { isWindowsDevice } from '../common/windows-names.ts'
 
-/** Platform-specific rules for paths. The platform is a parameter, so that all can be tested on each. */
+/** Platform-specific rules for paths. The platform is a parameter, so that the rules of every platform can be tested on each. */
 export class PathRules {
   readonly platform: NodeJS.Platform
   readonly #path: nodePath.PlatformPath
@@ -18,15 +18,15 @@ export class PathRules {
   }
 
   /**
-   * Whether a path is fully absolute. On Windows, that requires a drive or a UNC share: `\dir` depends on the current
-   * drive, and `C:dir` on that drive's current directory.
+   * Whether a path is fully absolute. On Windows, a fully absolute path has a drive or a UNC share: `\dir` depends on the current drive,
+   * and `C:dir` on the drive's current directory.
    */
   isAbsolute(path: string): boolean {
     if (this.platform !== 'win32') return path.startsWith('/')
     return /^[A-Za-z]:[\\/]/.test(path) || /^[\\/]{2}[^\\/?.]+[\\/]+[^\\/]+/.test(path)
   }
 
-  /** Lexically normal: no `.` or `..`, one kind of separator, no trailing one, an upper-case drive. */
+  /** Normalizes a path by its text alone: no `.` or `..`, one kind of separator, no separator at the end, an upper-case drive. */
   normalize(path: string): string {
     const normal = this.#path.normalize(path)
     const root = this.#path.parse(normal).root
@@ -42,12 +42,12 @@ export class PathRules {
     return this.normalize(this.isAbsolute(path) ? path : this.#path.resolve(base, path))
   }
 
-  /** The root of the path: `/`, a drive or a share, as spelled in the path. */
+  /** Returns the root of the path: `/`, a drive or a share, as spelled in the path. */
   root(path: string): string {
     return this.#path.parse(path).root
   }
 
-  /** Splits a path that has no root into its names. `..` is one of them, `.` is dropped. */
+  /** Splits a path without a root into its names. Keeps `..` and removes `.`. */
   names(path: string): string[] {
     return path
       .split(this.platform === 'win32' ? /[\\/]+/ : /\/+/)
@@ -66,7 +66,7 @@ export class PathRules {
     return this.#path.relative(from, to)
   }
 
-  /** A key that is equal for different spellings of the same path, as far as spelling alone can tell. */
+  /** Returns a key that is equal for different spellings of the same path, as far as the spelling alone can tell. */
   key(path: string): string {
     const normal = this.normalize(path)
     if (this.platform === 'darwin') return normal.normalize('NFC').toLowerCase()
@@ -77,12 +77,12 @@ export class PathRules {
     return this.key(one) === this.key(other)
   }
 
-  /** Whether `path` is the folder or inside of it, by spelling. */
+  /** Whether `path` is the folder or inside of it, judging by the spelling. */
   contains(folder: string, path: string): boolean {
     return this.containsKey(this.key(folder), this.key(path))
   }
 
-  /** {@link contains} for normalized paths, case-sensitive. */
+  /** Like {@link contains}, for normalized paths, case-sensitive. */
   containsKey(folder: string, path: string): boolean {
     if (folder === path) return true
     const separator = this.#path.sep
@@ -90,8 +90,8 @@ export class PathRules {
   }
 
   /**
-   * The absolute, normalized path for a path or `file:` URI that an agent sent. A relative one is relative to `cwd`.
-   * Throws {@link InvalidPathError} if no file can have that path.
+   * Returns the absolute, normalized path for a path or `file:` URI that an agent sent. A relative path is relative to `cwd`.
+   * @throws {@link InvalidPathError} if no file can have the path
    */
   absolute(cwd: string, path: string): string {
     if (path === '') throw new InvalidPathError(path, 'it is empty')
@@ -125,7 +125,7 @@ export class PathRules {
   }
 }
 
-/** No file can have this path. */
+/** Thrown for a path that no file can have. */
 export class InvalidPathError extends Error {
   override readonly name = 'InvalidPathError'
 

@@ -1,6 +1,6 @@
 /**
- * Files that decide what programs run or what agents may do: settings of the editor and of agents, MCP servers, Git's
- * configuration and hooks. Git and the editor use them automatically, so changing one is equivalent to running a program.
+ * Protects files that determine which programs run or what agents may do: settings of the editor and of agents, MCP servers, Git's
+ * configuration and hooks. Git and the editor use these files automatically, so changing one is equivalent to running a program.
  */
 
 import { realpath as fsRealpath, readdir, stat } from 'node:fs/promises'
@@ -20,11 +20,11 @@ const FILES = new Set([
   '.gitconfig',
   '.gitmodules',
   '.devcontainer.json',
-  // direnv asks again after a change, but not in folders that its user's configuration allows
+  // direnv asks again after a change, except in folders that the user's configuration allows
   '.envrc',
   '.tool-versions',
 ])
-/** Folders of agents, with the protected files in them: permissions, hooks, MCP servers. */
+/** Folders of agents, in which {@link AGENT_FILES} are protected: permissions, hooks, MCP servers. */
 const AGENT_FOLDERS: ReadonlySet<string> = new Set([
   '.claude',
   '.codex',
@@ -40,7 +40,7 @@ const AGENT_FILES = /^(?:settings(?:\.local)?|config|mcp|mcp_settings|hooks|open
 /** Zero-width characters, which some file systems ignore in names. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g
 
-/** Files whose commands mise runs in a trusted folder, even if the file is new: for each terminal and, through Parley, each agent. */
+/** Files with commands that mise runs in a trusted folder, even if the file is new: for each terminal and, through Parley, each agent. */
 const MISE_FILE = /^\.?mise(?:rc)?(?:\.[\w-]+)*\.toml$/
 const MISE_FOLDERS: ReadonlySet<string> = new Set(['mise', '.mise'])
 
@@ -64,8 +64,8 @@ export function isProtectedPath(path: string): boolean {
 const HOOKS_KNOWN_MS = 30_000
 
 /**
- * Determines which files are protected, including those that depend on this machine: Git's hooks folder if it's
- * configured, and the folder of the editor's user settings.
+ * Determines which files are protected, including files that depend on this machine: Git's configured hooks folder, and the folder of the
+ * editor's user settings.
  */
 export class ProtectedFiles {
   readonly #rules: PathRules
@@ -75,7 +75,7 @@ export class ProtectedFiles {
 
   /**
    * `settings`: absolute paths of the editor's own settings folders. `agentFolders`: settings folders that agents use instead of their
-   * default ones, whatever their names are.
+   * default folders; they may have any name.
    */
   constructor(
     rules: PathRules,
@@ -87,7 +87,7 @@ export class ProtectedFiles {
     this.#agentFolders = agentFolders
   }
 
-  /** `roots`: the session's folders. Never rejects. */
+  /** Whether a file is protected. `roots`: the session's folders. Never rejects. */
   async includes(
     file: Pick<LocatedPath, 'realPath' | 'relative'>,
     roots: readonly string[],
@@ -99,7 +99,7 @@ export class ProtectedFiles {
     return folders.some(folder => this.#rules.contains(folder, file.realPath))
   }
 
-  /** The Git hooks folders of roots whose repository configures one. Never rejects. */
+  /** Resolves to the Git hooks folders of roots whose repository configures one. Never rejects. */
   async hookFolders(roots: readonly string[]): Promise<string[]> {
     const hooks = await Promise.all(roots.map(root => this.#findHooks(root)))
     return hooks.filter(folder => folder !== undefined)
@@ -115,7 +115,9 @@ export class ProtectedFiles {
     return false
   }
 
-  /** Settings are directly in this folder or in that of a profile; deeper files are data of extensions. */
+  /**
+   * Whether a file contains settings. Settings are directly in this folder or in a profile's folder; deeper files are data of extensions.
+   */
   #isSettings(folder: string, path: string): boolean {
     if (!/\.jsonc?$/i.test(path) || !this.#rules.contains(folder, path)) return false
     const names = this.#rules.names(this.#rules.relative(this.#rules.normalize(folder), path))
@@ -133,7 +135,7 @@ export class ProtectedFiles {
   async #readHooks(root: string): Promise<string | undefined> {
     const options = { timeoutMs: HOOKS_GIT_MS, most: 10_000 }
     const output = await runGit(root, ['config', '--null', '--get-all', 'core.hooksPath'], options)
-    // the last one is from our own command line
+    // the last value is from our own command line
     const reported = output?.text
       .split('\0')
       .filter(value => value !== '')
@@ -145,10 +147,12 @@ export class ProtectedFiles {
   }
 }
 
-/** Limits of a snapshot: files, and the depth of folders. */
+/** Maximum number of files in a snapshot, and maximum depth of folders. */
 const MAX_FILES = 500
 const MAX_DEPTH = 3
-/** Folders that contain protected files. Since every Git command changes files in `.git`, only some of those are. */
+/**
+ * Folders with protected files that a snapshot includes. Of `.git`, in which every Git command changes files, it includes only some files.
+ */
 const SNAPSHOT_FOLDERS = [
   '.vscode',
   '.husky',
@@ -164,11 +168,11 @@ const GIT_FILES = ['.git/config', '.git/config.worktree', '.git/info/attributes'
 export interface ProtectedChange {
   /** absolute */
   path: string
-  /** Absent if it's unknown: the file was written while the snapshot was taken. */
+  /** The text before the change; absent if it's unknown, since the file was written while the snapshot was taken. */
   before?: FileText
 }
 
-/** The text of a file; `null` if it doesn't exist, `undefined` if it has no text to compare. */
+/** Resolves to the text of a file; `null` if the file doesn't exist, `undefined` if it has no text to compare. */
 export type ReadText = (path: string) => Promise<FileText | undefined>
 
 /** A snapshot of the protected files in a session's folders, to detect which of them a turn changes. */
@@ -177,7 +181,7 @@ export class ProtectedSnapshot {
   readonly #hooks: readonly string[]
   readonly #read: ReadText
   #texts: Map<string, FileText | undefined>
-  /** files that were written while the snapshot was taken, so their texts may be half of an agent's write */
+  /** files that were written while the snapshot was taken, so their texts in it may be incomplete */
   readonly #unsure: Set<string>
 
   private constructor(
@@ -194,7 +198,10 @@ export class ProtectedSnapshot {
     this.#unsure = unsure
   }
 
-  /** `hooks`: additional folders of Git's hooks. `began`: when it was asked for, in milliseconds since the epoch. */
+  /**
+   * Takes a snapshot. `hooks`: additional folders of Git's hooks. `began`: when the snapshot was requested, in milliseconds since the
+   * epoch.
+   */
   static async take(
     roots: readonly string[],
     hooks: readonly string[],
@@ -210,7 +217,7 @@ export class ProtectedSnapshot {
     return new ProtectedSnapshot(roots, hooks, read, texts, unsure)
   }
 
-  /** Updates a file in the snapshot, because its change is known. */
+  /** Updates a file in the snapshot, because its change is already known. */
   async accept(file: string): Promise<void> {
     const now = await textsOf(this.#roots, this.#hooks, this.#read)
     this.#unsure.delete(file)
@@ -218,14 +225,14 @@ export class ProtectedSnapshot {
     else this.#texts.delete(file)
   }
 
-  /** The files that changed since the last call, or since the snapshot was taken. */
+  /** Resolves to the files that changed since the last call, or since the snapshot was taken. */
   async changes(): Promise<ProtectedChange[]> {
     const before = this.#texts
     const now = await textsOf(this.#roots, this.#hooks, this.#read)
     for (const file of before.keys()) if (!now.has(file)) now.set(file, null)
     this.#texts = now
     return [...now].flatMap(([file, text]) => {
-      // a file that didn't exist has no text yet
+      // a file that didn't exist had no text
       const was = before.has(file) ? before.get(file) : null
       if (text === undefined || was === undefined || matters(file, text) === matters(file, was)) return []
       return this.#unsure.delete(file) ? { path: file } : { path: file, before: was }
@@ -255,7 +262,7 @@ async function textsOf(
   return texts
 }
 
-/** Protected files of a folder; with `depth` 0, only direct files are included. */
+/** Lists protected files of a folder; with `depth` 0, only files directly in the folder. */
 async function list(
   folder: string,
   depth: number,
@@ -272,7 +279,7 @@ async function list(
   }
 }
 
-/** What `git init` and `git push -u` write, by section of Git's configuration: these settings run nothing. */
+/** Settings that `git init` and `git push -u` write, by section of Git's configuration: these settings run no programs. */
 const HARMLESS_SETTINGS = new Map([
   [
     'core',
@@ -281,10 +288,10 @@ const HARMLESS_SETTINGS = new Map([
   ['branch', /^\s*(?:remote|merge|rebase|vscode-merge-base)\s*=/i],
   ['remote', /^\s*(?:url|fetch|tagopt|prune|gh-resolved)\s*=/i],
 ])
-/** The line of a section, perhaps with a setting behind it. */
+/** Matches the first line of a section, perhaps with a setting after it. */
 const SECTION = /^\s*\[([\w.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\](.*)$/
 
-/** Git's configuration without harmless settings; `null` if there are no others. */
+/** Returns Git's configuration without harmless settings; `null` if there are no other settings. */
 function matters(file: string, text: FileText): string | null {
   if (text === null || !/[\\/]\.git[\\/]config$/.test(file)) return text
   let harmless: RegExp | undefined

@@ -1,6 +1,6 @@
 /**
- * Which folders of the workspace a session works in: one is its working directory (`cwd`), the others are additional
- * directories if the agent supports them. Folders that the agent can't see are reported with the reason.
+ * Determines in which folders of the workspace a session works: one is its working directory (`cwd`), the others are additional directories
+ * if the agent supports them. Folders that the agent can't see are reported with the reason.
  */
 
 import { chmod, lstat, mkdir } from 'node:fs/promises'
@@ -31,18 +31,18 @@ export interface RootsInput {
   additionalDirectories: boolean
   home: string
   rules: PathRules
-  /** knows the folders, `activePath` and a session's own directories */
+  /** compares the folders, `activePath` and a session's own directories by real path */
   compare: FolderComparison
 }
 
 export type RootsDecision =
   | { type: 'planned'; plan: RootsPlan }
-  /** The user must choose one of these folders; then call again with `picked`. */
+  /** The user must choose one of these folders; then call {@link planRoots} again with `picked`. */
   | { type: 'pick'; choices: WorkspaceRoot[] }
   /** No folder can be a root: create a scratch folder and continue with {@link rootsForScratch}. */
   | { type: 'scratch'; unseen: RootsPlan['unseen'] }
 
-/** The roots of a new session. */
+/** Returns the roots of a new session. */
 export function planRoots(input: RootsInput): RootsDecision {
   const { usable, unseen } = sortFolders(input)
   const first = usable[0]
@@ -66,8 +66,8 @@ type ExistingInput = Pick<RootsInput, 'folders' | 'additionalDirectories' | 'hom
 }
 
 /**
- * The roots of an existing session: its own, and this window's folders if it works in one of the workspace's folders.
- * Throws as `rootsIn` does.
+ * Returns the roots of an existing session: its own roots, and this window's folders if the session works in one of the workspace's
+ * folders. Throws like `rootsIn`.
  */
 export function rootsForExisting(
   own: { cwd: string; additionalDirectories: readonly string[] },
@@ -102,8 +102,8 @@ export function rootsForExisting(
 }
 
 /**
- * The roots of a session with a given cwd: the cwd, and the workspace's other folders. Throws if the cwd isn't absolute, since agents would
- * accept it and fail later.
+ * Returns the roots of a session with a given cwd: the cwd, and the workspace's other folders.
+ * @throws if the cwd isn't absolute: agents would accept it and fail later
  */
 export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   const { rules, compare } = input
@@ -122,7 +122,7 @@ export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   const label = own?.name ?? tilde(cwd, input.home, rules)
   const plan = assemble(
     input,
-    // The agent compares the cwd exactly with its stored one, so the cwd is sent as the agent reported it.
+    // The agent compares the cwd exactly with its stored cwd, so send it as the agent reported it.
     { path: own ? own.path : cwd, label },
     usable.filter(folder => folder !== own),
     unseen,
@@ -140,17 +140,17 @@ export function rootsIn(sessionCwd: string, input: ExistingInput): RootsPlan {
   return plan
 }
 
-/** The roots of a session without a folder. */
+/** Returns the roots of a session without a folder. */
 export function rootsForScratch(scratchFolder: string, unseen: RootsPlan['unseen']): RootsPlan {
   return { cwd: scratchFolder, cwdLabel: l10n.t('Scratch folder'), additional: [], unseen, scratch: true }
 }
 
-/** The roots as sent to the agent. */
+/** Returns the roots in the form in which they are sent to the agent. */
 export function rootsOf(plan: RootsPlan): Roots {
   return { cwd: plan.cwd, additionalDirectories: plan.additional.map(folder => folder.path) }
 }
 
-/** Folders on this machine's disk, which can be roots, without duplicates. */
+/** Separates the folders that can be roots, without duplicates: those on this machine's disk. */
 function sortFolders(input: Pick<RootsInput, 'folders' | 'rules' | 'compare'>): {
   usable: WorkspaceRoot[]
   unseen: RootsPlan['unseen']
@@ -173,7 +173,7 @@ function sortFolders(input: Pick<RootsInput, 'folders' | 'rules' | 'compare'>): 
   return { usable, unseen }
 }
 
-/** The deepest folder that contains the path, since a workspace may contain nested folders. */
+/** Returns the deepest folder that contains the path, since a workspace may contain nested folders. */
 function innermost(
   folders: readonly WorkspaceRoot[],
   path: string | undefined,
@@ -221,9 +221,8 @@ function tilde(path: string, home: string, rules: PathRules): string {
 }
 
 /**
- * The private folder of sessions that have no workspace folder: `scratch` in the extension's global storage, created on
- * demand, only accessible to the user (0700; on Windows, the profile's permissions apply). Returns its path. Throws if
- * something else is in its place, such as a link.
+ * Creates the private folder of sessions that have no workspace folder: `scratch` in the extension's global storage, only accessible to the
+ * user (0700; on Windows, the profile's permissions apply). Resolves to its path. Rejects if something else, such as a link, has this path.
  */
 export async function ensureScratchFolder(globalStorage: string): Promise<string> {
   const folder = path.join(globalStorage, 'scratch')

@@ -11,7 +11,7 @@ export interface DecodedText<E extends string = Encoding> {
 /** Why bytes can't be read as text: they are binary, or in an unknown encoding. */
 export type NoText = 'binary' | 'unknown-encoding'
 
-/** The text of a file, with the encoding detected from its bytes alone. */
+/** Decodes the text of a file, with the encoding detected from its bytes alone. */
 export function decodeText(bytes: Uint8Array): DecodedText | NoText {
   const mark = byteOrderMark(bytes)
   if (mark) {
@@ -19,7 +19,7 @@ export function decodeText(bytes: Uint8Array): DecodedText | NoText {
     if (mark.encoding === 'utf8' && !isUtf8(body)) return 'unknown-encoding'
     return { text: decodeAs(body, mark.encoding), encoding: mark.encoding, bom: true }
   }
-  // The same criterion as Git's, and almost VS Code's.
+  // This is Git's criterion, and almost VS Code's.
   if (bytes.subarray(0, 8000).includes(0)) return 'binary'
   if (!isUtf8(bytes)) return 'unknown-encoding'
   return { text: decodeAs(bytes, 'utf8'), encoding: 'utf8', bom: false }
@@ -46,12 +46,12 @@ function decodeAs(bytes: Uint8Array, encoding: Encoding): string {
   return new TextDecoder(label, { ignoreBOM: true }).decode(bytes)
 }
 
-/** A byte order mark is part of how a text is stored, not of the text. */
+/** Returns the text without a byte order mark, which is part of the storage of a text, not of the text. */
 export function withoutMark(text: string): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
-/** The line end of a text; `undefined` if it has none or several kinds. */
+/** Returns the line end of a text; `undefined` if the text has no line ends or several kinds. */
 export function lineEnd(text: string): '\n' | '\r\n' | undefined {
   let crlf = 0
   let lf = 0
@@ -68,14 +68,14 @@ export function sameButEnds(one: string, other: string): boolean {
 }
 
 export function withLineEnd(text: string, end: '\n' | '\r\n'): string {
-  // true for most texts; replacing a million line ends by equal ones would take a second
+  // true for most texts; replacing a million line ends by equal line ends would take a second
   if (end === '\n' && !text.includes('\r\n')) return text
   return text.replace(/\r?\n/g, end)
 }
 
 /**
- * Lines `line` (1-based) to `line + limit - 1`, each with its line end; lines are separated by `\n`. Empty beyond the
- * end. A line below 1 counts as 1, since agents send 0.
+ * Returns lines `line` (1-based) to `line + limit - 1`, each with its line end; lines are separated by `
+ * `. Empty beyond the end. A line number below 1 counts as 1, since agents send 0.
  */
 export function sliceLines(text: string, line?: number, limit?: number): string {
   const first = Math.max(1, Math.trunc(line ?? 1))
@@ -95,10 +95,7 @@ export function sliceLines(text: string, line?: number, limit?: number): string 
   return text.slice(start, stop)
 }
 
-/**
- * The smallest single replacement that makes `before` into `after`: offsets in UTF-16 units, without splitting
- * characters.
- */
+/** Returns the smallest single replacement that turns `before` into `after`: offsets in UTF-16 units, without splitting characters. */
 export function smallestEdit(
   before: string,
   after: string,
@@ -119,7 +116,7 @@ export function smallestEdit(
   return { start, end: before.length - tail, text: after.slice(start, after.length - tail) }
 }
 
-/** Whether the offset is inside a surrogate pair or a CRLF. */
+/** Whether the offset splits a surrogate pair or a CRLF. */
 function cuts(text: string, at: number): boolean {
   if (at <= 0 || at >= text.length) return false
   const left = text.charCodeAt(at - 1)

@@ -33,7 +33,7 @@ const storedFile = z.object({
   ...earlierFile.shape,
   /** the hash of the text */
   text: z.string(),
-  /** earlier versions with their texts */
+  /** earlier versions, which contain their texts */
   earlier: z.array(earlierFile).exactOptional(),
 })
 const droppedHistories = z.array(
@@ -59,25 +59,27 @@ const decidedFile = z.object({
   undo: z.string().exactOptional(),
 })
 
-/** A file with its changes by agents. */
+/** A stored file with agents' changes. */
 export type ChangedFile = z.infer<typeof storedFile>
 export type UndoneFile = z.infer<typeof undoneFile>
 export type UndoneHead = z.infer<typeof undoneHead>
 export type DecidedFile = z.infer<typeof decidedFile>
 export type DroppedHistories = z.infer<typeof droppedHistories>
 
-/** `undefined` if the JSON isn't valid. */
+/** Reads a stored record; `undefined` if the JSON isn't valid. */
 export const readChangedFile = (json: string) => parseJsonAs(storedFile, json)
 export const readUndoneFile = (json: string) => parseJsonAs(undoneFile, json)
 export const readDecided = (json: string) => parseJsonAs(decidedFile, json)
 export const readDropped = (json: string) => parseJsonAs(droppedHistories, json)
 
-/** The contents that a record refers to: its texts and binary files. In a string, quotation marks are escaped. */
+/**
+ * The hashes of contents that a record refers to: its texts and binary files. A string can't match, since its quotation marks are escaped.
+ */
 export function hashesIn(record: string): Set<string> {
   return new Set(Array.from(record.matchAll(/"(?:text|hash)":"([0-9a-f]{64})"/g), ([, hash]) => hash!))
 }
 
-/** Number of records, or of contents, that are read or written at once, which takes a few milliseconds. */
+/** Number of records, or of contents, that are read or written at once, in a few milliseconds. */
 export const AT_ONCE = 50
 
 /** The tables of agents' changes in workspaces. A file is identified by a hash of its path, since some paths aren't Unicode. */
@@ -151,11 +153,11 @@ export const SALVAGED_CHANGES: SalvagedTables = {
   changed_files: ({ record }) => String(record).startsWith('{"path":'),
   decided_files: ({ record }) => String(record).startsWith('{"path":'),
   undone_files: ({ record }) => String(record).startsWith('{"before":'),
-  // contents that running windows are about to use
+  // only the uses by running windows: those by records are counted again
   content_uses: ({ user }) => String(user).startsWith('window '),
 }
 
-/** Counts again which contents the saved records refer to. */
+/** Restores the rows that can be derived from the saved records: the workspaces, and the contents that the records refer to. */
 export function countSavedChanges(db: DatabaseSync): void {
   db.exec(`
     INSERT OR IGNORE INTO workspaces SELECT workspace, max(written_at), '[]', 0, 0 FROM changed_files GROUP BY workspace;

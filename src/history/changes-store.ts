@@ -23,9 +23,12 @@ import { StoredUndos, type Undone } from './stored-undos.ts'
 import type { TranscriptDatabase } from './transcript-database.ts'
 import { SET_DROPPED, WorkspaceRows } from './workspace-rows.ts'
 
-/** The changes of a file are deleted if they weren't stored again for this long; those of a workspace, if no file of it was. Milliseconds. */
+/**
+ * The changes of a file are deleted if they weren't stored again for this long, and all data of a workspace if no file of it was.
+ * Milliseconds.
+ */
 const MAX_AGE_MS = 90 * 24 * 3_600_000
-/** How often, and after how long, records that can't be read are read again. Milliseconds. */
+/** How often records that can't be read are read again at most, and the delay between the attempts in milliseconds. */
 const LOAD_TRIES = 15
 const LOAD_RETRY_MS = 1000
 /** Minimum time between writes, so that many changes of a file are written at once. Milliseconds. */
@@ -36,10 +39,10 @@ export interface ChangesStoreOptions {
   clock: StoredClock
   /** the id of the workspace in the database */
   workspace: string
-  /** for contents of the workspace */
+  /** the folder of the workspace's contents */
   folder: string
   log: Logger
-  /** see {@link StoredContents} */
+  /** shorter times for tests: see {@link StoredContents} */
   times?: { collectAfter: number }
 }
 
@@ -54,11 +57,11 @@ export class ChangesStore extends Owner {
   readonly #rows: WorkspaceRows
   readonly #contents: StoredContents
   readonly #undos: StoredUndos
-  /** by path */
+  /** the files to write, by path */
   readonly #waiting: Waiting = new Map()
   /** undos to remove */
   readonly #forgotten = new Set<string>()
-  /** by id; `undefined`: to remove */
+  /** the decisions to write, by id; `undefined`: to remove */
   readonly #decided = new Map<string, DecidedFile | undefined>()
   #dropped: Readonly<DroppedHistories> | undefined
   #timer: NodeJS.Timeout | undefined
@@ -83,7 +86,7 @@ export class ChangesStore extends Owner {
   }
 
   async load(): Promise<ChangedFile[]> {
-    // the window doesn't wait for the database
+    // let other work run first: the window doesn't wait for the database
     await setImmediate()
     const isCounted = await this.#begin().then(
       () => true,
@@ -107,7 +110,7 @@ export class ChangesStore extends Owner {
         const known = readChangedFile(String(record))
         const text = known && (await this.get(known.text))
         if (text) files.push({ ...known, text: text.toString() })
-        // a file that can't be read, or whose text can't, may be readable later
+        // otherwise, the record or the text can't be read now, but may be readable later
         else if (known && (await this.#contents.isMissing(known.text))) lost.push(last)
         else this.#options.log.warn("The changes of agents in a file couldn't be read.")
       }
@@ -119,8 +122,7 @@ export class ChangesStore extends Owner {
   }
 
   /**
-   * Retries a read that fails, for example because another process uses the file: the agent's next change would overwrite data that wasn't
-   * read.
+   * Retries a failed read, for example of a file that another process uses: the agent's next change would overwrite data that wasn't read.
    */
   async #patiently<T>(read: () => T): Promise<T> {
     for (let tries = LOAD_TRIES; ; tries--)
@@ -151,12 +153,12 @@ export class ChangesStore extends Owner {
     await this.#contents.removeUncounted()
   }
 
-  /** How old something of that time is, in milliseconds. */
+  /** The age in milliseconds of something from this time. */
   ageOf(time: number): number {
     return this.#options.clock.ageOf(time)
   }
 
-  /** Resolves with the hash of the bytes when they are on disk. */
+  /** Stores bytes. Resolves to their hash when they're on disk. */
   put(bytes: Uint8Array): Promise<string> {
     return this.#contents.put(bytes)
   }
@@ -170,7 +172,7 @@ export class ChangesStore extends Owner {
   }
 
   save(file: string, changed: ChangedFile | undefined): void {
-    // an earlier state of the file may be being written: this state is written after that
+    // if an earlier state of the file is being written, this state is written afterward
     this.#waiting.delete(file)
     this.#waiting.set(file, { changed })
     this.#flushSoon()
@@ -181,7 +183,7 @@ export class ChangesStore extends Owner {
     this.#flushSoon()
   }
 
-  /** The oldest first. */
+  /** The stored decisions, oldest first. */
   async loadDecided(): Promise<Array<[id: string, decided: DecidedFile]>> {
     const all: Array<[string, DecidedFile]> = []
     for (let last = ''; ; ) {
@@ -218,7 +220,7 @@ export class ChangesStore extends Owner {
     })
   }
 
-  /** Adds files. Resolves when they're on disk. */
+  /** Adds files to an undo. Resolves when they're on disk. */
   addUndone(head: UndoneHead, files: readonly UndoneFile[]): Promise<void> {
     return this.#inOrder(async () => {
       await this.#forget(head.id)
@@ -226,7 +228,7 @@ export class ChangesStore extends Owner {
     })
   }
 
-  /** Newest first. */
+  /** The stored undos, newest first. */
   loadUndone(): Promise<Undone[]> {
     this.#options.clock.look()
     return this.#inOrder(() => this.#undos.load())
@@ -251,7 +253,7 @@ export class ChangesStore extends Owner {
     this.#forgotten.delete(id)
   }
 
-  /** Resolves when everything is on disk, or it can't be written now. */
+  /** Resolves when everything is on disk, or when the disk can't be written. */
   async flushed(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -267,7 +269,7 @@ export class ChangesStore extends Owner {
   #flushSoon(): void {
     this.#contents.collectSoon()
     if (this.owned.isDisposed) return
-    // the first change is written at once: a crash may follow
+    // a first change isn't delayed further, since a crash may follow
     const delay = this.#isFailing ? RETRY_STORE_MS : WRITE_AFTER_MS
     this.#timer ??= setTimeout(
       () => {
@@ -306,13 +308,13 @@ export class ChangesStore extends Owner {
   async #store(some: Waiting): Promise<void> {
     const contents = contentsOf(some)
     const failed = await this.#contents.write(contents)
-    // The window has closed meanwhile, and stored the latest changes then.
+    // The window has closed meanwhile, and has stored the latest changes while closing.
     if (this.owned.isDisposed) return
     for (const error of failed.values()) this.#failed(error)
     this.#storeRecords(some, contents, failed)
   }
 
-  /** `failed`: contents without which a file isn't stored. */
+  /** Stores the records of files. `failed`: contents that weren't written, so that files with them aren't stored. */
   #storeRecords(
     some: Waiting,
     contents: ReadonlyMap<string, unknown>,
@@ -357,13 +359,13 @@ export class ChangesStore extends Owner {
     this.#dropped = undefined
   }
 
-  /** In a transaction. */
+  /** Removes the records of files. Called in a transaction. */
   #remove(files: readonly string[]): void {
     for (const file of files)
       this.#rows.run('DELETE FROM changed_files WHERE workspace = ? AND file = ?', file)
   }
 
-  /** The window closes: writes pending changes immediately. */
+  /** Writes pending changes immediately, since the window closes. */
   #flushNow(): void {
     clearTimeout(this.#timer)
     try {
@@ -382,7 +384,7 @@ export class ChangesStore extends Owner {
   }
 }
 
-/** The next waiting files, including those that were added meanwhile. */
+/** Takes the next waiting files, including files that were added meanwhile. */
 function next(entries: Iterator<[string, { changed: ChangedFile | undefined }]>): Waiting {
   const some: Waiting = new Map()
   while (some.size < AT_ONCE) {
@@ -398,7 +400,7 @@ function contentsOf(files: Waiting): Map<string, Buffer> {
   return new Map(texts.map(bytes => [hashOf(bytes), bytes]))
 }
 
-/** Made from the bytes of the path on disk, since not every name is valid text. */
+/** The key of a file: a hash of the path's bytes on disk, since not every name is valid text. */
 function keyOf(file: string): string {
   return hashOf(onDisk(file)).slice(0, 40)
 }

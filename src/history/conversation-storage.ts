@@ -21,11 +21,10 @@ export interface ConversationStorageOptions extends TranscriptDatabaseOptions, P
   secrets?: SecretRegistry
   /** Maximum total size of all conversations in bytes; beyond it, the oldest are deleted. 0: no limit. */
   maxBytes?: () => number
-  /** Maximum time since a conversation's last write in milliseconds; older ones are deleted. 0: no limit. */
+  /** Maximum time since a conversation's last write in milliseconds; older conversations are deleted. 0: no limit. */
   maxAgeMs?: () => number
   /**
-   * The keys of the sessions whose conversations the user wants to keep, whatever the limits are; `undefined` if that
-   * isn't known now.
+   * The keys of the sessions whose conversations the user wants to keep, regardless of the limits; `undefined` if they can't be read now.
    */
   pinned?: () => ReadonlySet<string> | undefined
 }
@@ -37,7 +36,7 @@ export interface ConversationStorageOptions extends TranscriptDatabaseOptions, P
 export class ConversationStorage extends Owner {
   readonly transcripts: Transcripts
   readonly leases: Leases
-  /** the row of this process; each of its windows has another */
+  /** the row of this process; each of its windows has a row of its own */
   readonly windows: Windows
   readonly clock: StoredClock
   readonly database: TranscriptDatabase
@@ -70,12 +69,12 @@ export class ConversationStorage extends Owner {
       }),
     )
     this.transcripts.onDidWrite(() => {
-      // the clock may have been set back
+      // the difference may be negative, since the clock may have been set back
       if (Math.abs(this.#now() - this.#trimmedAt) >= TRIM_EVERY_MS) this.trim()
     })
   }
 
-  /** Bytes of all conversations on disk. */
+  /** The size of all conversations on disk in bytes. */
   get usedBytes(): number {
     const ofOthers = () =>
       ['workspaces', 'unsent_items']
@@ -86,7 +85,7 @@ export class ConversationStorage extends Owner {
 
   /**
    * Deletes conversations whose last write is older than the age limit, then those with the oldest writes until the rest fits the size
-   * limit. Open and pinned conversations stay. Unsent texts that no window has had for that time go, too.
+   * limit. Open and pinned conversations stay. Also deletes unsent texts that no window has had for the age limit.
    */
   trim(): void {
     this.#trimmedAt = this.#now()
@@ -138,12 +137,12 @@ export class ConversationStorage extends Owner {
     return this.database.attempt(find, []).filter(({ at }) => ageOf(at) > maxAge)
   }
 
-  /** Damaged files that were moved aside may hold text that was deleted since. */
+  /** Whether there are damaged files that were moved aside, which may hold text that was deleted since. */
   get hasDamaged(): boolean {
     return damagedFiles(this.#folder).length > 0
   }
 
-  /** Deletes the damaged files, or only those that were moved aside at an old enough time. */
+  /** Deletes the damaged files, or only those that were moved aside long enough ago. */
   removeDamaged(isOld?: (time: number) => boolean): void {
     try {
       removeDamagedFiles(this.#folder, isOld)
@@ -153,13 +152,16 @@ export class ConversationStorage extends Owner {
   }
 }
 
-/** All copies of each conversation, in the order of their last writes, oldest first. `copies`: ordered by their writes, oldest first. */
+/**
+ * Groups the copies by conversation, ordered by the last write of each conversation, oldest first. `copies`: ordered by their last writes,
+ * oldest first.
+ */
 function byLastWrite(copies: readonly StoredCopy[]): Array<[StoredCopy, ...StoredCopy[]]> {
   const conversations = new Map<string, [StoredCopy, ...StoredCopy[]]>()
   for (const copy of copies) {
     const key = sessionKey(copy[0], sessionIdOf(copy))
     const others = conversations.get(key) ?? []
-    // a map preserves the order in which keys were added
+    // add the key again, since a map keeps the order in which keys were added
     conversations.delete(key)
     conversations.set(key, [copy, ...others])
   }

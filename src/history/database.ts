@@ -19,20 +19,20 @@ import { DATABASE_BUSY_MS } from '../common/limits.ts'
 import { makePrivateFolder, PRIVATE_FILE, protect } from '../common/private-files.ts'
 import { type SalvagedTables, salvageRows } from './salvage.ts'
 
-/** Files up to this size are copied or rewritten as a whole. Larger ones would block the window too long. */
+/** Maximum size of a file that is copied or rewritten as a whole: a larger one would block the window for too long. */
 const MAX_REWRITE_BYTES = 128 << 20
 
-/** The file isn't a database, or parts of it are lost. */
+/** The error for a file that isn't a database, or parts of which are lost. */
 class DamagedDatabaseError extends Error {
   override readonly name = 'DamagedDatabaseError'
 }
 
-/** A newer version of Parley wrote the database. It's neither read nor written. */
+/** The error for a database that a newer version of Parley wrote, which is neither read nor written. */
 export class NewerDatabaseError extends Error {
   override readonly name = 'NewerDatabaseError'
 }
 
-/** The running Node has no `node:sqlite`. */
+/** The error for a Node without `node:sqlite`. */
 export class MissingSqliteError extends Error {
   override readonly name = 'MissingSqliteError'
 
@@ -46,27 +46,28 @@ export const REOPEN_AFTER_MS = 5000
 
 export interface DatabaseOptions {
   sqlite: typeof import('node:sqlite')
-  /** the file's directory is created if necessary */
+  /** the path of the file, whose directory is created if necessary */
   file: string
-  /** Each migrates the database from the version of its index to the next. Released migrations never change. */
+  /** SQL: the migration at index `n` leads from version `n` of the database to version `n + 1`. Released migrations never change. */
   migrations: readonly string[]
   /** Checks the whole file for damage, which takes as long as reading it. */
   check?: boolean
   /** The data to save from a damaged file. */
   salvage?: Salvage
   /**
-   * Called when a damaged file was moved to `aside` and replaced with a new one. `saved`: what the new file contains of the damaged one.
+   * Called when a damaged file was moved to `aside` and replaced with a new one. `saved`: how much of the damaged file the new one
+   * contains.
    */
   onDamage: (error: unknown, aside: string, saved: Saved) => void
 }
 
 export interface Salvage {
   tables: SalvagedTables
-  /** Makes the saved rows consistent. A transaction is open. */
+  /** Makes the saved rows consistent. Called in a transaction. */
   complete(db: DatabaseSync): Saved
 }
 
-/** How many things could be read of a damaged file, and of how many there is a trace. */
+/** How many items could be read from a damaged file (`count`), of how many that the file has traces of (`of`). */
 export interface Saved {
   count: number
   of: number
@@ -74,7 +75,7 @@ export interface Saved {
 
 const NOTHING: Saved = { count: 0, of: 0 }
 
-/** A database that may be only readable for now. */
+/** An open database, which may not be writable for now. */
 export interface OpenedDatabase {
   db: DatabaseSync
   /** why nothing can be written: the disk is full, or the file or its folder is read-only */
@@ -83,8 +84,8 @@ export interface OpenedDatabase {
 }
 
 /**
- * Like {@link openDatabase}, but opens a file that can't be written for reading. Such a database isn't migrated and doesn't show what other
- * windows write, so try again later. Also throws if there is nothing to read yet.
+ * Like {@link openDatabase}, but opens a file that can't be written for reading. Such a database isn't migrated and doesn't show later
+ * writes of other windows, so try again later. Also throws if there is nothing to read yet.
  */
 export function openOrRead(options: DatabaseOptions): OpenedDatabase {
   try {
@@ -97,24 +98,26 @@ export function openOrRead(options: DatabaseOptions): OpenedDatabase {
   }
 }
 
-/** SQLITE_PERM, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL or SQLITE_CANTOPEN, or the system's errors. */
+/**
+ * Whether the file can't be written: SQLITE_PERM, SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL or SQLITE_CANTOPEN, or the system's errors.
+ */
 function isUnwritable(error: unknown): boolean {
   const { errcode, code } = error as { errcode?: number; code?: string }
   if (errcode !== undefined) return [3, 8, 10, 13, 14].includes(errcode & 0xff)
   return ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM'].includes(code ?? '')
 }
 
-/** `undefined` if the file can't be read, either. */
+/** Opens the file only for reading; `undefined` if it can't be read, either. */
 function openForReading(options: DatabaseOptions): OpenedDatabase | undefined {
   const { file } = options
   if (fileSize(file) === 0) return undefined
   const ways = [
-    // The log can't be created. Without one, everything is in the file, and nobody writes it.
+    // For a file without a log, which can't be created: everything is in the file, and nobody writes it.
     () =>
       fileSize(`${file}-wal`) === 0 ? openReader(options, `${pathToFileURL(file)}?immutable=1`) : undefined,
-    // the log can't be read without another file, or the file is of an earlier version
+    // For a file with a log, which SQLite can read only with another file next to it, or for a file of an earlier version.
     () => openCopy(options),
-    // For a file that is too large to copy, which can be read if other windows have its log open or a crash left the log complete.
+    // For a file that is too large to copy: it can be read if other windows have its log open, or a crash left the log complete.
     () => openReader(options, file),
   ]
   for (const way of ways) {
@@ -122,7 +125,7 @@ function openForReading(options: DatabaseOptions): OpenedDatabase | undefined {
       const opened = way()
       if (opened) return opened
     } catch {
-      // the caller has a better reason
+      // the caller throws the error of opening the file for writing
     }
   }
   return undefined
@@ -137,7 +140,7 @@ function openReader({ sqlite, migrations }: DatabaseOptions, location: string): 
   return undefined
 }
 
-/** In the folder for temporary files, which may be on another disk. */
+/** Opens a copy of the file in the folder for temporary files, which may be on another disk. */
 function openCopy(options: DatabaseOptions): OpenedDatabase | undefined {
   const { file } = options
   if (fileSize(file) + fileSize(`${file}-wal`) > MAX_REWRITE_BYTES) return undefined
@@ -163,14 +166,15 @@ function fileSize(file: string): number {
 }
 
 /**
- * Opens a database that all windows share and migrates it to the current version (`user_version`). A damaged file is moved
- * aside, so that nothing in it is lost, and replaced by a new one with all that can be read of it. Throws {@link NewerDatabaseError}, and SQLite's errors
- * (`errcode`), for example if the disk is full or the file is locked.
+ * Opens a database that all windows share and migrates it to the current version (`user_version`). A damaged file is moved aside, so that
+ * nothing in it is lost, and replaced by a new one with all data that can be read from it. Throws {@link NewerDatabaseError}, and SQLite's
+ * errors (`errcode`), for example if the disk is full or the file is locked.
  */
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
   const { file, onDamage } = options
   makePrivateFolder(path.dirname(file))
-  // A damaged file's name says that. The last write is later than now if the clock was set back: the file must not look old then.
+  // This time becomes part of a damaged file's name. If the clock was set back, the last write is later than now: use that time, so that
+  // the file doesn't look old.
   const written = Math.max(Date.now(), Math.ceil(lastWrite(file)))
   try {
     return open(options)
@@ -182,7 +186,10 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
   }
 }
 
-/** `undefined` if another window has replaced it meanwhile. Throws if a new file can't be written; then nothing is changed. */
+/**
+ * Moves a damaged file aside and replaces it; `undefined` if another window has replaced it meanwhile. Throws if a new file can't be
+ * written; then nothing is changed.
+ */
 function replaceDamaged(options: DatabaseOptions, written: number): (Saved & { aside: string }) | undefined {
   const { file, salvage } = options
   const aside = `${file}.damaged-${written}`
@@ -194,7 +201,7 @@ function replaceDamaged(options: DatabaseOptions, written: number): (Saved & { a
   } catch (error) {
     removeParts(fresh)
     if (isUnwritable(error)) throw error
-    // the data stays in the damaged file
+    // the rows can't be saved, but the data stays in the damaged file
   }
   if (statSync(file, { throwIfNoEntry: false })?.ino !== ino) {
     removeParts(fresh)
@@ -238,7 +245,7 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
   try {
     db.exec(`PRAGMA busy_timeout = ${DATABASE_BUSY_MS}`)
     const version = schemaVersion(db)
-    // before anything is changed, including the header
+    // checked before anything in the file is changed, including its header
     if (version > migrations.length) throw new NewerDatabaseError(`The database has version ${version}.`)
     if (check) {
       const found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check
@@ -246,7 +253,7 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
     }
     // Deleted data must not stay in the file's unused parts.
     db.exec('PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL;')
-    // a write, also if nothing changes, which would fail on a full disk
+    // only in a new file: this pragma always writes, which fails on a full disk
     if (pragma(db, 'page_count') === 0) db.exec('PRAGMA auto_vacuum = INCREMENTAL')
     db.exec('PRAGMA journal_mode = WAL')
     if (version < migrations.length) migrate(db, migrations)
@@ -258,7 +265,7 @@ function open({ sqlite, file, migrations, check }: DatabaseOptions): DatabaseSyn
   }
 }
 
-/** Runs in one transaction, so that two windows that start at the same time don't migrate twice. */
+/** Runs the migrations in one transaction, so that two windows that start at the same time don't migrate twice. */
 function migrate(db: DatabaseSync, migrations: readonly string[]): void {
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -272,7 +279,7 @@ function migrate(db: DatabaseSync, migrations: readonly string[]): void {
   }
 }
 
-/** A file created by a version that couldn't shrink it is rewritten once. */
+/** Rewrites a file that an earlier version created in a form that can't shrink. */
 function letShrink(db: DatabaseSync): void {
   if (pragma(db, 'auto_vacuum') !== 0) return
   if (pragma(db, 'page_count') * pragma(db, 'page_size') > MAX_REWRITE_BYTES) return
@@ -283,7 +290,7 @@ function letShrink(db: DatabaseSync): void {
   }
 }
 
-/** Rolls back a transaction; some failures have already ended it. */
+/** Rolls back a transaction, unless the failure has already ended it. */
 export function rollback(db: DatabaseSync): void {
   try {
     db.exec('ROLLBACK')
@@ -295,7 +302,7 @@ export function usedBytes(db: DatabaseSync): number {
   return (pragma(db, 'page_count') - pragma(db, 'freelist_count')) * pragma(db, 'page_size')
 }
 
-/** Returns deleted data to the file system, at most `pages`. Returns whether there is more. */
+/** Returns the space of deleted data to the file system, at most `pages`. Returns whether there is more. */
 export function compact(db: DatabaseSync, pages: number): boolean {
   const before = pragma(db, 'freelist_count')
   if (before === 0 || pragma(db, 'auto_vacuum') === 0) return false
@@ -305,11 +312,11 @@ export function compact(db: DatabaseSync, pages: number): boolean {
 }
 
 /**
- * Also removes deleted data from the write-ahead log, which still contains old pages. Returns false if another window is reading, so that
- * it must be retried.
+ * Removes deleted data from the write-ahead log, which still contains old pages. Returns false if another window is reading the database,
+ * so that the caller must try again.
  */
 export function emptyLog(db: DatabaseSync): boolean {
-  // never wait for another window
+  // don't wait for another window
   db.exec('PRAGMA busy_timeout = 0')
   try {
     return Number(db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy) === 0
@@ -326,7 +333,10 @@ function pragma(db: DatabaseSync, name: string): number {
   return Number(db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0)
 }
 
-/** Includes SQLite's errors SQLITE_CORRUPT and SQLITE_NOTADB. The low byte of an extended code is the basic code. */
+/**
+ * Whether the error means that the file is damaged, as SQLITE_CORRUPT and SQLITE_NOTADB do. The low byte of an extended code is the basic
+ * code.
+ */
 export function isDamage(error: unknown): boolean {
   if (error instanceof DamagedDatabaseError) return true
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false
@@ -334,15 +344,18 @@ export function isDamage(error: unknown): boolean {
   return code === 11 || code === 26
 }
 
-/** Whether the file may open later: the disk was full or not writable, or another window had it locked. */
+/** Whether a later attempt to open the file may succeed: the disk was full or not writable, or another window had it locked. */
 export function mayOpenLater(error: unknown): boolean {
   return !(error instanceof NewerDatabaseError || error instanceof MissingSqliteError || isDamage(error))
 }
 
-/** Their names tell when they were moved aside, in milliseconds since the epoch. `new`: a copy that was never completed. */
+/**
+ * Matches the names of damaged files, which contain the time when they were moved aside, in milliseconds since the epoch. `new`: a copy
+ * that was never completed.
+ */
 const SET_ASIDE = /\.db\.damaged-(\d+)(?:-new)?(?:-wal|-shm)?$/
 
-/** The damaged files in a folder that were moved aside at an old enough time, with their logs. They may hold deleted text. */
+/** The paths of damaged files in a folder, with their logs, that were moved aside long enough ago. They may contain deleted text. */
 export function damagedFiles(folder: string, isOld: (time: number) => boolean = () => true): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder).flatMap(name => {
@@ -351,7 +364,7 @@ export function damagedFiles(folder: string, isOld: (time: number) => boolean = 
   })
 }
 
-/** Deletes them. Throws if some couldn't be deleted. */
+/** Deletes the damaged files. Throws if some couldn't be deleted. */
 export function removeDamagedFiles(folder: string, isOld?: (time: number) => boolean): void {
   const failures: unknown[] = []
   for (const file of damagedFiles(folder, isOld)) {
@@ -377,7 +390,9 @@ function moveIfThere(from: string, to: string): void {
   }
 }
 
-/** After this many milliseconds without a failure, everything works again. An almost full disk still accepts some writes. */
+/**
+ * Time without a failure after which all files count as writable again, since an almost full disk still accepts some writes. Milliseconds.
+ */
 const WELL_FOR_MS = 60_000
 
 /** An action for the user to solve a problem. */
@@ -386,12 +401,12 @@ export interface TroubleAction {
   run(): void
 }
 
-/** Shows a message, with a button. */
+/** Shows a message about a problem, with a button for the action. */
 export type TellTrouble = (message: string, action?: TroubleAction) => void
 
 /**
- * Reports what can't be saved. A disk that can't be written is reported once for all files, and again only after
- * everything has worked in between. A problem of a single file is reported once.
+ * Tells the user what can't be saved. A disk that can't be written is reported once for all files, and again only after everything has
+ * worked in between. A problem of a single file is reported once.
  */
 export class StorageTrouble {
   readonly #tell: TellTrouble
@@ -407,7 +422,7 @@ export class StorageTrouble {
     this.#now = now
   }
 
-  /** `words`: the message if only this file is affected. */
+  /** Reports a failed write. `words`: makes the message if only this file is affected. */
   failed(file: string, error: unknown, words: (reason: string) => string): void {
     if (isOfFile(error)) {
       if (this.#alone.has(file)) return
@@ -427,13 +442,13 @@ export class StorageTrouble {
     )
   }
 
-  /** Something was written to the file. */
+  /** Records a successful write to the file. */
   worked(file: string): void {
     this.#failing.delete(file)
     if (this.#failing.size === 0 && this.#now() - this.#failedAt >= WELL_FOR_MS) this.#isReported = false
   }
 
-  /** A damaged file was moved to `aside`. Shows a message, with a button that deletes it. */
+  /** Shows a message about a damaged file that was moved to `aside`, with a button that deletes it. */
   wasDamaged(aside: string, message: string): void {
     this.#tell(message, {
       title: l10n.t('Delete Damaged File'),
@@ -449,13 +464,13 @@ export class StorageTrouble {
   }
 }
 
-/** SQLITE_FULL, or the system's errors for a disk or a quota that is used up. */
+/** Whether the disk or a quota is used up: SQLITE_FULL, or the system's errors. */
 function isFull(error: unknown): boolean {
   const { errcode, code } = error as { errcode?: number; code?: string }
   return errcode === 13 || code === 'ENOSPC' || code === 'EDQUOT'
 }
 
-/** The file is locked by another window (SQLITE_BUSY, SQLITE_LOCKED), or a newer version wrote it. */
+/** Whether the problem is only that of one file: another window has locked it (SQLITE_BUSY, SQLITE_LOCKED), or a newer version wrote it. */
 function isOfFile(error: unknown): boolean {
   if (error instanceof NewerDatabaseError) return true
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0

@@ -11,9 +11,9 @@ type Row = Record<string, unknown>
 const OF = 'WHERE agent_id = ? AND session_id = ?'
 
 /**
- * Tracks which process on this machine has which session for its windows. A session belongs to one at a time, through a lease in the
- * database; any process may take over the lease of one that is gone. What is called in a transaction may throw SQLite's
- * errors; everything else reports them.
+ * Tracks which process on this machine has which session for its windows. A session belongs to one process at a time, through a lease in
+ * the database. Any process may take over the lease of a process that is gone. Methods that are called in a transaction may throw SQLite's
+ * errors; all others report them.
  */
 export class Leases implements Disposable {
   readonly #database: TranscriptDatabase
@@ -24,11 +24,14 @@ export class Leases implements Disposable {
   readonly #requested = new Emitter<SessionId>()
   #pollTimer: NodeJS.Timeout | undefined
 
-  /** This process has begun to use a session, taken it over or released it: another one may have written its conversation. */
+  /**
+   * Fires when this process has begun to use a session, taken it over or released it: another process may have written the session's
+   * conversation.
+   */
   readonly onDidChange = this.#changed.event
-  /** Another process has taken a session that was open in this one. */
+  /** Fires when another process has taken a session that was open in this one. */
   readonly onDidLose = this.#lost.event
-  /** Another process requests a session that is open in this one. Fires repeatedly until the session is released. */
+  /** Fires when another process requests a session that is open in this one, repeatedly until the session is released. */
   readonly onDidRequest = this.#requested.event
 
   constructor(database: TranscriptDatabase, windows: Windows) {
@@ -36,12 +39,12 @@ export class Leases implements Disposable {
     this.#windows = windows
   }
 
-  /** the id of this process's row */
+  /** The id of this process's row, which its leases refer to. */
   get owner(): string {
     return this.#windows.own
   }
 
-  /** Takes a session for this process. Returns false if another running process has it, other than `from`. */
+  /** Takes a session for this process. Returns false if a running process other than this one and `from` has the session. */
   acquire(agentId: string, sessionId: string, from?: string): boolean {
     const had = this.#has(agentId, sessionId)
     const acquired = this.#database.transaction(() => this.take(agentId, sessionId, from), true)
@@ -58,7 +61,7 @@ export class Leases implements Disposable {
     return true
   }
 
-  /** Takes a session that another process doesn't release. Returns the id of that one's row, if known. */
+  /** Takes a session that another process doesn't release. Returns the id of the other process's row, if known. */
   seize(agentId: string, sessionId: string): string | undefined {
     const from = this.#database.transaction(() => {
       const lease = this.#lease(agentId, sessionId)
@@ -70,7 +73,7 @@ export class Leases implements Disposable {
     return from
   }
 
-  /** The session is no longer open in this process. */
+  /** Releases the lease of a session that is no longer open in this process. */
   release(agentId: string, sessionId: string): void {
     this.#changed.fire({ agentId, sessionId })
     this.#database.attempt(() => {
@@ -93,13 +96,13 @@ export class Leases implements Disposable {
     return this.#has(agentId, sessionId) || this.isElsewhere(agentId, sessionId)
   }
 
-  /** Whether another process has the session. Call this in a transaction, or while no other process writes. */
+  /** Whether another process has the session. Call it in a transaction, or while no other process writes. */
   isElsewhere(agentId: string, sessionId: string): boolean {
     const lease = this.#lease(agentId, sessionId)
     return lease !== undefined && lease.owner !== this.owner && this.#isLive(lease)
   }
 
-  /** Like `isElsewhere`, at any time; false if the database can't be read. */
+  /** Like `isElsewhere`, but can be called at any time; false if the database can't be read. */
   isSeenElsewhere(agentId: string, sessionId: string): boolean {
     return this.#database.attempt(() => this.isElsewhere(agentId, sessionId), false)
   }
@@ -136,7 +139,7 @@ export class Leases implements Disposable {
     this.#pollTimer.unref()
   }
 
-  /** Returns the sessions of this process that others have taken, and those that others request. */
+  /** Returns the sessions of this process that other processes have taken, and those that other processes request. */
   #check(): { missing: SessionId[]; requested: SessionId[] } {
     const rows = this.#database.all('SELECT * FROM leases WHERE owner = ?', this.owner)
     const keyOf = (row: Row) => sessionKey(String(row.agent_id), idOfStored(String(row.session_id)))
@@ -157,7 +160,7 @@ export class Leases implements Disposable {
       this.owner,
       hostname(),
       process.pid,
-      // for a window of an earlier version; renewed with the row of the process
+      // only a window of an earlier version reads this time, which is renewed with the row of the process
       Date.now(),
     )
   }

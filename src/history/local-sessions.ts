@@ -27,7 +27,7 @@ export interface LocalSessionsOptions {
   trouble?: StorageTrouble
   log?: Logger
   now?: () => number
-  /** The clock by which sessions become too old to be shown; absent: they never do. */
+  /** The clock by which usage becomes too old to be shown; absent: it never does. */
   seenClock?: StoredClock
   /** The secrets to redact. */
   secrets?: SecretRegistry
@@ -43,9 +43,9 @@ const DAY_MS = 86_400_000
 const MAX_FORMER_TITLES = 10
 
 /**
- * The sessions that Parley opened, with their titles, because some agents can't list sessions. Stored in a database that
- * all windows share. If the database can't be used (no SQLite, a full disk, a locked or damaged file), changes stay in
- * memory until they can be written. Nothing here throws.
+ * The sessions that Parley opened, with their titles, because some agents can't list sessions. Stored in a database that all windows share.
+ * If the database can't be used (no SQLite, a full disk, a locked or damaged file), changes stay in memory until they can be written. No
+ * method throws.
  */
 export class LocalSessions implements Disposable {
   readonly #options: LocalSessionsOptions
@@ -53,13 +53,13 @@ export class LocalSessions implements Disposable {
   readonly #trouble: StorageTrouble
   readonly #now: () => number
   #opened: SessionStore | undefined
-  /** when a file couldn't be opened or written that may be later, in milliseconds since the epoch */
+  /** when the file couldn't be opened or written although a later attempt may succeed, in milliseconds since the epoch */
   #failedAt: number | undefined
-  /** changes that aren't in the database yet */
+  /** changes that aren't in the database yet, by the key of the changed data */
   readonly #unsaved = new Map<string, (store: SessionStore) => void>()
-  /** a store with the same changes, for reading */
+  /** a store that contains these changes, for reading */
   readonly #memory = new MemoryStore()
-  /** keys of the sessions that were deleted here, but are still in the database */
+  /** keys of the sessions that this window deleted but that are still in the database */
   readonly #forgotten = new Set<string>()
   /** usage that isn't in the database yet */
   readonly #unsavedUsage = new Map<string, UsageRecord>()
@@ -75,12 +75,12 @@ export class LocalSessions implements Disposable {
     this.#now = options.now ?? Date.now
   }
 
-  /** Agents with sessions. */
+  /** The ids of the agents with sessions. */
   agentIds(): string[] {
     return [...new Set([...this.#read(store => store.agentIds(), []), ...this.#memory.agentIds()])]
   }
 
-  /** The agent's sessions, newest first; the same object until a session changes, unless the disk can't be written. */
+  /** The agent's sessions, newest first. Returns the same object until a session changes, unless the disk can't be written. */
   list(agentId: string): readonly LocalSession[] {
     const stored = this.#read<readonly LocalSession[]>(store => store.list(agentId), [])
     const saved = this.#forgotten.size === 0 ? stored : stored.filter(session => !this.#isForgotten(session))
@@ -100,7 +100,7 @@ export class LocalSessions implements Disposable {
     return this.#forgotten.has(sessionKey(agentId, sessionId))
   }
 
-  /** Keys of the sessions that the user pinned; `undefined` if that can't be read now. */
+  /** Keys of the sessions that the user pinned; `undefined` if they can't be read now. */
   pinned(): ReadonlySet<string> | undefined {
     const stored = this.#read<SessionId[] | undefined>(
       store => (store instanceof MemoryStore ? undefined : store.pinned()),
@@ -116,7 +116,7 @@ export class LocalSessions implements Disposable {
     return keys
   }
 
-  /** A session was created, loaded or resumed. Without a new title, it keeps its title. */
+  /** Records that a session was created, loaded or resumed. Without a new title, the session keeps its title. */
   opened(
     agentId: string,
     session: Pick<
@@ -126,7 +126,7 @@ export class LocalSessions implements Disposable {
   ): void {
     const { sessionId, cwd, additionalDirectories, systemPrompt, place } = session
     const now = this.#now()
-    // from now on, its conversation is in this session
+    // the session isn't only imported anymore, and its conversation doesn't continue in another session
     const {
       imported: _imported,
       continuedIn: _continuedIn,
@@ -147,7 +147,7 @@ export class LocalSessions implements Disposable {
     })
   }
 
-  /** The session had activity. Does nothing for a session that Parley didn't open. */
+  /** Records activity in the session. Does nothing for a session that Parley didn't open. */
   touched(agentId: string, sessionId: string, title: string | undefined): void {
     const known = this.get(agentId, sessionId)
     if (!known) return
@@ -155,9 +155,9 @@ export class LocalSessions implements Disposable {
   }
 
   /**
-   * The user renamed, archived or pinned a session, possibly one that Parley didn't open, or continued its conversation in another session.
-   * Stores the title (empty for none), the agent's title, whether the session is archived or pinned, and the other session. Doesn't change
-   * the time of the last activity.
+   * Records that the user renamed, archived or pinned a session, possibly one that Parley didn't open, or continued its conversation in
+   * another session. Stores the title (empty for none), the agent's title, whether the session is archived or pinned, and the other
+   * session. Doesn't change the time of the last activity.
    */
   noted(
     agentId: string,
@@ -189,19 +189,19 @@ export class LocalSessions implements Disposable {
     if (!this.get(session.agentId, session.sessionId)) this.#put({ ...session, imported: true })
   }
 
-  /** The session was deleted. */
+  /** Removes a deleted session. */
   forget(agentId: string, sessionId: string): void {
     this.#memory.remove(agentId, sessionId)
     this.#forgotten.add(sessionKey(agentId, sessionId))
     this.#write(sessionKey(agentId, sessionId), store => store.remove(agentId, sessionId))
   }
 
-  /** The agent when it last ran. */
+  /** The agent's name and capabilities from its last run. */
   agent(agentId: string): KnownAgent | undefined {
     return this.#memory.agent(agentId) ?? this.#read(store => store.agent(agentId), undefined)
   }
 
-  /** The agent was started. */
+  /** Records the name and capabilities of an agent that was started. */
   agentRuns(agentId: string, { name, list, load, resume, fork }: KnownAgent): void {
     const known = this.agent(agentId)
     const isKnown =
@@ -218,7 +218,7 @@ export class LocalSessions implements Disposable {
     this.#write(agentId, store => store.putAgent(agentId, agent))
   }
 
-  /** A session used something. */
+  /** Adds to the usage of a session. */
   addUsage(record: UsageRecord): void {
     const { agentId, sessionId, day, currency } = record
     const key = JSON.stringify(['usage', agentId, sessionId, currency, day])
@@ -230,7 +230,7 @@ export class LocalSessions implements Disposable {
     this.#pruneUsage()
   }
 
-  /** An agent's model used something. */
+  /** Adds to the tokens of an agent's model. */
   addModelUsage(reported: ModelUsage): void {
     const usage = { ...reported, model: this.#withoutSecrets(reported.model) }
     const key = JSON.stringify(['model', usage.agentId, usage.model, usage.day])
@@ -267,7 +267,7 @@ export class LocalSessions implements Disposable {
     return sums.sessionUsage(agentId, sessionId)
   }
 
-  /** For how long a session's turns ran, and its limit. */
+  /** The total time of a session's turns, and the session's limit. */
   span(agentId: string, sessionId: string): SessionSpan | undefined {
     return (
       this.#memory.span(agentId, sessionId) ?? this.#read(store => store.span(agentId, sessionId), undefined)
@@ -282,7 +282,7 @@ export class LocalSessions implements Disposable {
 
   dispose(): void {
     if (this.#closed) return
-    // the last chance, however soon after a failure
+    // this is the last chance to write, so don't wait after a failure
     this.#failedAt = undefined
     if (this.#unsaved.size > 0) this.#flush()
     this.#closed = true
@@ -294,7 +294,7 @@ export class LocalSessions implements Disposable {
     }
   }
 
-  /** Notes what the clock shows. Once per window, deletes records that are too old to be shown. */
+  /** Records the clock's time. Once per window, deletes usage records that are too old to be shown. */
   #pruneUsage(): void {
     const { seenClock } = this.#options
     seenClock?.look()
@@ -312,8 +312,8 @@ export class LocalSessions implements Disposable {
   }
 
   /**
-   * Redacts secrets, except in what is needed to find the session again: ids and folders. A system prompt with a secret
-   * isn't stored at all, since the agent would get a different one later.
+   * Redacts secrets, except in the ids and folders, which are needed to find the session again. A system prompt with a secret isn't stored
+   * at all, since the agent would get a different one later.
    */
   #redacted({ systemPrompt, ...session }: LocalSession): LocalSession {
     const { title, givenTitle, formerTitles } = session
@@ -332,7 +332,7 @@ export class LocalSessions implements Disposable {
   }
 
   #write(key: string, write: (store: SessionStore) => void): void {
-    // After the pending changes, so that the last change of a session is written last.
+    // Add it after the pending changes, so that the last change of a session is written last.
     this.#unsaved.delete(key)
     this.#unsaved.set(key, write)
     this.#flush()
@@ -350,7 +350,7 @@ export class LocalSessions implements Disposable {
         this.#unsaved.delete(key)
       }
       if (!(store instanceof MemoryStore)) this.#trouble.worked(this.#options.file)
-      // The database, which other windows change, too, contains everything.
+      // Now the database contains all changes. It's the only source then, since other windows change it, too.
       this.#memory.clear()
       this.#forgotten.clear()
     } catch (error) {
@@ -372,13 +372,13 @@ export class LocalSessions implements Disposable {
   }
 
   /**
-   * Opened on first use, so that a window without a session doesn't wait for the disk. `undefined` if that failed and may
-   * work later; a store in memory if it never will.
+   * The store, opened on first use, so that a window without a session doesn't wait for the disk. `undefined` if the database can't be
+   * opened now; a store in memory if it can never be opened.
    */
   get #store(): SessionStore | undefined {
     const known = this.#opened
     if (known && known.unwritable === undefined) return known
-    // the clock may have been set back
+    // the difference may be negative, since the clock may have been set back
     if (this.#failedAt !== undefined && Math.abs(this.#now() - this.#failedAt) < REOPEN_AFTER_MS) return known
     known?.close()
     this.#opened = this.#open()
@@ -427,7 +427,7 @@ export class LocalSessions implements Disposable {
   }
 }
 
-/** Titles that the user saw can still be searched for after the agent renamed the session. */
+/** Keeps earlier titles, so that the user can still search for them after the agent renamed the session. */
 function withFormerTitles(session: LocalSession, known: LocalSession | undefined): LocalSession {
   const now = new Set([session.title, session.givenTitle])
   const before = [...(known?.formerTitles ?? []), known?.title, known?.givenTitle]

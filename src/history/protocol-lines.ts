@@ -10,7 +10,7 @@ import type { Entry, MessageEntry, ToolCallEntry, TurnEndEntry } from '../conver
 import type { LocalSession } from './session-store.ts'
 import { entryJson, valueJson } from './transcript-schema.ts'
 
-/** The version of the files. A reader rejects newer ones. */
+/** The version of the files. A reader rejects newer versions. */
 export const LINES_FORMAT = 1
 
 /** The method of the first line of a conversation. */
@@ -26,18 +26,18 @@ export type ExportedSession = Omit<LocalSession, 'systemPrompt' | 'imported' | '
 
 /** The data of an entry that ACP's messages can't contain, under one key of their `_meta`. */
 export interface ParleyMeta {
-  /** the position of the entry; the lines of one entry have the same */
+  /** the position of the entry, which is the same for all lines of an entry */
   entry: number
-  /** members that the message doesn't have, or not like this; on the first line of an entry */
+  /** members of the entry that the message lacks or has with another value; only on the first line of an entry */
   fields?: Json
-  /** members of the message that the entry doesn't have */
+  /** names of members of the message that the entry doesn't have */
   without?: string[]
 }
 
 /**
  * A conversation as lines of JSON-RPC: first a notification with metadata, then ACP's messages (version 1) in order: prompts, updates and
- * responses. Data without an ACP message is in notifications whose methods start with `_parley/`. Secrets are redacted again: one may have
- * become known after the conversation was saved.
+ * responses. Data without an ACP message is in notifications whose methods start with `_parley/`. Secrets are redacted again, since a
+ * secret may have become known after the conversation was saved.
  */
 export function* conversationLines(
   conversation: SavedConversation,
@@ -83,7 +83,7 @@ export function* conversationLines(
   if (!head.working) yield* turns.end()
 }
 
-/** Requests that have no response yet. */
+/** The ids of requests without a response. */
 class Turns {
   #last = 0
   #open: number[] = []
@@ -94,12 +94,12 @@ class Turns {
     return this.#last
   }
 
-  /** The request that the end of a turn responds to. */
+  /** Takes the id of the request to which the end of a turn responds. */
   take(): number | undefined {
     return this.#open.pop()
   }
 
-  /** A normal end of a turn has no entry. */
+  /** Yields the responses for turns that ended normally, which have no entry for the end. */
   *end(): Generator<string> {
     for (const id of this.#open.splice(0)) yield line({ id, result: { stopReason: 'end_turn' } })
   }
@@ -176,10 +176,10 @@ function chunk({ role, messageId }: MessageEntry, block: ContentBlock, sessionId
   return { method: 'session/update', params: { sessionId, update } }
 }
 
-/** A block that the protocol doesn't have is replaced by its kind; the entry's `fields` contain the block. */
+/** The block as ACP has it. A block that ACP doesn't have becomes a text with its kind; the entry's `fields` contain the block itself. */
 function wireBlock(block: ContentBlock): Json {
   const known = isRecord(block) && block.type !== 'unknown' ? knownBlock(block) : undefined
-  // the entry's fields say that it's a prompt file
+  // a prompt file has the same message: the entry's fields tell that it's one
   const isPromptFile = block?.type === 'resource' && block.asText === true
   if (known && (isPromptFile || isDeepStrictEqual(readBlock(known), block))) return known
   return { type: 'text', text: `[${isRecord(block) && 'kind' in block ? String(block.kind) : 'unknown'}]` }
@@ -189,7 +189,7 @@ function knownBlock(block: Exclude<ContentBlock, { type: 'unknown' }>): Json | u
   if (block.type === 'resource_link' && block.size !== undefined && !Number.isSafeInteger(block.size))
     return undefined
   const wire = blockToWire(block) as Json | undefined
-  // without the members that are absent
+  // removes the members with the value `undefined`
   const written = wire && (JSON.parse(JSON.stringify(wire)) as Json)
   const annotations = {
     ...(block.agentOnly && { audience: ['assistant'] }),

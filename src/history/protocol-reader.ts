@@ -17,12 +17,14 @@ import {
 } from './protocol-lines.ts'
 import { readEntry, readHead, readTerminal } from './transcript-schema.ts'
 
-/** Maximum length of a line in bytes, and of the lines of an entry in characters: what is longer is left out. */
+/** Maximum length of a line in bytes, and of all lines of an entry in characters. Longer lines and entries are left out. */
 export const MAX_LINE = 64 * 1024 * 1024
-/** Maximum length of all lines of a conversation in characters: what comes after is left out. */
+/** Maximum length of all lines of a conversation in characters; further lines are left out. */
 const MAX_CONVERSATION = 256 * 1024 * 1024
 
-/** Members and elements in a line; further ones are cut. An entry has what several messages of an agent contained. */
+/**
+ * Maximum number of members and elements in a line; further ones are cut. An entry combines the content of several messages of an agent.
+ */
 export const MAX_LINE_MEMBERS = 20_000
 /** Maximum number of lines of an entry, which has a line for each block of a message: further lines are skipped. */
 const MAX_ENTRY_LINES = 5000
@@ -30,13 +32,13 @@ const MAX_ENTRY_LINES = 5000
 export interface ReadConversation {
   session: ExportedSession
   conversation: SavedConversation
-  /** number of characters of its lines */
+  /** number of characters of the conversation's lines */
   size: number
 }
 
 /** Numbers of skipped lines and entries of a file. */
 export interface OmittedCounts {
-  /** lines that are damaged, cut off, too long, or of no conversation */
+  /** lines that are damaged, cut off, too long, or that belong to no conversation */
   lines: number
   /** entries and terminals that are missing, damaged, or beyond the limit */
   entries: number
@@ -78,9 +80,9 @@ interface Reading {
   header: z.output<typeof header>
   entries: Entry[]
   terminals: Map<string, TerminalState>
-  /** entries and terminals that are more than a conversation may have */
+  /** number of entries and terminals beyond the limits of a conversation */
   surplus: number
-  /** the lines of the entry that is read, and its position in the file */
+  /** the lines of the entry that is being read, their length in characters, and the entry's position */
   messages: Json[]
   length: number
   position: number
@@ -92,14 +94,14 @@ export class ProtocolReader {
   readonly skipped: OmittedCounts = { lines: 0, entries: 0, newer: 0 }
   readonly #now: number
   #reading: Reading | undefined
-  /** The lines of this conversation are left out. */
+  /** whether the lines of the current conversation are left out */
   #skipping = false
 
   constructor(now: number) {
     this.#now = now
   }
 
-  /** Returns the completed conversation if the line begins another one. */
+  /** Reads a line. Returns the previous conversation, which is complete, if the line begins another one. */
   push(text: string): ReadConversation | undefined {
     if (text.trim() === '') return undefined
     const message = parsed(text)
@@ -127,7 +129,7 @@ export class ProtocolReader {
     this.skipped.lines += 1
   }
 
-  /** The last conversation, if nothing comes after it. */
+  /** Ends reading. Returns the last conversation, if it has entries. */
   end(): ReadConversation | undefined {
     const reading = this.#reading
     this.#reading = undefined
@@ -177,7 +179,7 @@ export class ProtocolReader {
       return
     }
     const meta = readMeta(message)
-    // plans and the normal ends of turns are for other readers
+    // lines without this data, such as plans and the normal ends of turns, are only for other programs
     if (!meta) return
     const position = meta.entry
     if (typeof position !== 'number' || position < reading.position) {
@@ -223,7 +225,7 @@ export class ProtocolReader {
       ...(formerTitles && { formerTitles }),
       ...(archived && { archived }),
       ...(pinned && { pinned }),
-      // its folders were those of the machine where it was exported
+      // the session's folders are those of another machine, as on the machine where it was exported
       ...(known.place && { place: { isRemote: true, pathMappings: [] } }),
       createdAt: Math.min(createdAt ?? updated, updated),
       updatedAt: updated,
@@ -246,7 +248,7 @@ function readMeta(message: Json): Json | undefined {
   return isRecord(meta) ? meta : undefined
 }
 
-/** `undefined` if the entry is damaged. */
+/** Combines the lines of an entry; `undefined` if the entry is damaged. */
 function entryOf(messages: readonly Json[], position: number): Entry | undefined {
   const first = messages[0]!
   const { fields, without } = readMeta(first) ?? {}
@@ -272,7 +274,7 @@ function isUsable(entry: Entry): boolean {
     kind.traits?.(entry)
     kind.copy?.(entry)
     kind.text(entry, terminals)
-    // comparing the texts of diffs takes long
+    // skips tool calls, since comparing the texts of diffs takes long
     if (entry.kind !== 'tool_call') kind.markdown(entry, terminals)
     return true
   } catch {

@@ -4,20 +4,20 @@ import { MESSAGE_END, MemberLimit } from '../common/member-limit.ts'
 const NEWLINE = 10
 const BYTE_ORDER_MARK = /^\ufeff/
 const CHUNK_BYTES = 1 << 20
-/** A shorter line has too few members to matter. Bytes. */
+/** Length from which members of a line are counted: a shorter line has too few to matter. Bytes. */
 const LONG_LINE = 16 * 1024
 
 export interface ReadLinesOptions {
   signal?: AbortSignal
-  /** Members of objects and elements of arrays in a line of JSON; further ones are cut from it. */
+  /** Maximum number of members of objects and elements of arrays in a line of JSON; further ones are cut. */
   maxMembers: number
   /** Called for each line from which members were cut. */
   onCut?: () => void
 }
 
 /**
- * The lines of a text file, without their ends, however large the file is. `undefined` stands for a line of more than `max`
- * bytes. Rejects if the file can't be read or the signal aborts.
+ * Yields the lines of a text file of any size, without their line ends. `undefined` stands for a line of more than `max` bytes. Rejects if
+ * the file can't be read or the signal aborts.
  */
 export async function* readLines(
   file: string,
@@ -83,13 +83,13 @@ class Line {
     else this.#push(piece)
   }
 
-  /** The text; `undefined` if the line is too long. */
+  /** The text of the line; `undefined` if the line is too long. */
   end(): string | undefined {
     return this.#isTooLong ? undefined : Buffer.concat(this.#pieces).toString()
   }
 
   #keep(piece: Buffer): void {
-    // a line with several messages is none of ours, and can't be read with or without these
+    // Parley writes one message per line; a line with several can't be read, no matter whether it contains these marks
     for (const part of this.#limit.keep(piece)) if (part !== MESSAGE_END) this.#push(part)
   }
 

@@ -2,23 +2,25 @@ import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 /**
- * Saves what can be read of a damaged SQLite file, page by page, without the tree that connects the pages: a page that is lost
- * takes only its own rows with it. See https://www.sqlite.org/fileformat2.html.
+ * Saves the readable rows of a damaged SQLite file, page by page, without the tree that connects the pages: a lost page costs only its own
+ * rows. See https://www.sqlite.org/fileformat2.html.
  */
 
 /** A row of a table, by column. */
 export type SalvagedRow = Record<string, SQLInputValue>
 
-/** The tables to save. Since a row may fit the columns of several tables, the function returns whether the row belongs to the table. */
+/**
+ * The tables to save, by name. Each function returns whether a row belongs to the table, since a row may fit the columns of several tables.
+ */
 export type SalvagedTables = Readonly<Record<string, (row: SalvagedRow) => boolean>>
 
 interface Column {
   name: string
   type: string
   isRequired: boolean
-  /** its value is the row's id */
+  /** whether the column's value is the row's id */
   isRowId: boolean
-  /** of rows from before there was the column */
+  /** the value for rows from before the column was added */
   otherwise: SQLInputValue
 }
 
@@ -27,7 +29,7 @@ interface Table {
   hasRowIds: boolean
   /** the columns as stored */
   columns: Column[]
-  /** the number of columns that each row has; later versions of Parley added others */
+  /** the number of columns that every row has; later versions of Parley added the others */
   least: number
   isRow: (row: SalvagedRow) => boolean
   insert: (row: SalvagedRow, rowId: number | undefined) => void
@@ -45,14 +47,14 @@ const LEAF_TABLE = 13
 const DEFAULT_PAGE_BYTES = 4096
 const WAL_HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
-/** a record with more is none of ours */
+/** a record with more columns isn't one of Parley's */
 const MAX_COLUMNS = 100
 /** SQLite's own limit for a value */
 const MAX_PAYLOAD = 1_000_000_000
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Copies the rows of these tables from a damaged file into a database that has the tables, and in which a transaction is open. */
+/** Copies the rows of these tables from a damaged file into a database that has these tables. Call it in a transaction of that database. */
 export function salvageRows(damaged: string, db: DatabaseSync, tables: SalvagedTables): void {
   const targets = Object.entries(tables).map(([name, isRow]) => readTable(db, name, isRow))
   const pages = new Pages(damaged)
@@ -100,7 +102,7 @@ function readTable(db: DatabaseSync, name: string, isRow: Table['isRow']): Table
   }
 }
 
-/** `undefined` if the record can't be one of the table. */
+/** The row of the table with these values; `undefined` if the record can't belong to the table. */
 function readRow(
   table: Table,
   values: StoredRecord['values'],
@@ -141,12 +143,12 @@ function* recordsIn(pages: Pages, number: number): Generator<StoredRecord> {
       const record = readCell(pages, page, isInterior ? at + 4 : at, type === LEAF_TABLE)
       if (record) yield record
     } catch {
-      // the others of the page may be whole
+      // the other records of the page may be intact
     }
   }
 }
 
-/** Throws if it isn't a cell. */
+/** Reads the record in a cell of a page. Throws if there is no cell at this offset. */
 function readCell(pages: Pages, page: Buffer, at: number, hasRowId: boolean): StoredRecord | undefined {
   const size = readVarint(page, at)
   const rowId = hasRowId ? readVarint(page, size.end) : undefined
@@ -155,7 +157,7 @@ function readCell(pages: Pages, page: Buffer, at: number, hasRowId: boolean): St
   return values && { values, ...(rowId && { rowId: rowId.value }) }
 }
 
-/** A record is the types of its values, then the values. */
+/** Reads a record, which consists of the types of its values, followed by the values. */
 function readRecord(payload: Buffer): StoredRecord['values'] | undefined {
   const header = readVarint(payload, 0)
   const types: number[] = []
@@ -179,7 +181,7 @@ function readRecord(payload: Buffer): StoredRecord['values'] | undefined {
 
 const INTEGER_BYTES = [0, 1, 2, 3, 4, 6, 8]
 
-/** `undefined` for types that no column of ours has. */
+/** The size of a value of this type in bytes; `undefined` for types that no column of Parley's has. */
 function storedBytes(type: number): number | undefined {
   if (type <= 6) return INTEGER_BYTES[type]
   if (type === 7) return 8
@@ -205,7 +207,7 @@ function readVarint(bytes: Buffer, start: number): { value: number; end: number 
   throw new RangeError('no varint')
 }
 
-/** The pages of a database, as its log has them last. */
+/** The pages of a database, in their latest version from the write-ahead log. */
 class Pages {
   readonly count: number
   readonly #file: number
@@ -213,7 +215,7 @@ class Pages {
   readonly #bytes: number
   /** page size without the space that programs may reserve at the end of each page */
   readonly #usable: number
-  /** where a page is in the log */
+  /** by page number: the offset of the page in the log */
   readonly #inWal = new Map<number, number>()
 
   constructor(file: string) {
@@ -228,12 +230,12 @@ class Pages {
     this.count = Math.max(inFile, ...this.#inWal.keys())
   }
 
-  /** Whether the page says where the others are, as in each file that can shrink. */
+  /** Whether the page is a pointer map, which tells where other pages are. Each file that can shrink has such pages. */
   isMap(number: number): boolean {
     return number >= 2 && (number - 2) % (Math.floor(this.#usable / 5) + 1) === 0
   }
 
-  /** `undefined` if it isn't there as a whole. */
+  /** Reads a page; `undefined` if it isn't there as a whole. */
   read(number: number): Buffer | undefined {
     const inWal = this.#inWal.get(number)
     const page =
@@ -276,7 +278,7 @@ class Pages {
     return header?.length === WAL_HEADER_BYTES ? pageBytes(header.readUInt32BE(8)) : 0
   }
 
-  /** The log's pages up to the last transaction that it has as a whole. */
+  /** Finds the pages in the log, up to the last complete transaction. */
   #readWal(): void {
     if (this.#wal === undefined || this.#bytesInWal() !== this.#bytes) return
     const salt = readAt(this.#wal, 16, 8)
@@ -285,7 +287,7 @@ class Pages {
     const step = FRAME_HEADER_BYTES + this.#bytes
     for (let at = WAL_HEADER_BYTES; at + step <= size; at += step) {
       const frame = readAt(this.#wal, at, FRAME_HEADER_BYTES)
-      // left from before the log was begun anew
+      // this frame is left from before the log was started anew
       if (!frame.subarray(8, 16).equals(salt)) break
       begun.push([frame.readUInt32BE(0), at + FRAME_HEADER_BYTES])
       if (frame.readUInt32BE(4) === 0) continue
@@ -295,7 +297,7 @@ class Pages {
   }
 }
 
-/** 0 if pages can't have that size. */
+/** Decodes a stored page size in bytes; 0 if pages can't have this size. */
 function pageBytes(stored: number): number {
   const bytes = stored === 1 ? 65_536 : stored
   return bytes >= 512 && bytes <= 65_536 && (bytes & (bytes - 1)) === 0 ? bytes : 0

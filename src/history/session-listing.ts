@@ -4,7 +4,7 @@ import { newestFirst } from '../common/date-groups.ts'
 import { RELIST_SESSIONS_MS } from '../common/limits.ts'
 
 export interface SessionListingOptions {
-  /** Only sessions of this directory, if the agent supports the filter. */
+  /** Lists only sessions of this directory, if the agent supports the filter. */
   cwd?: string
   /** For agents that can archive: whether to include archived sessions; if absent, the agent decides. */
   archived?: 'exclude' | 'include' | 'only'
@@ -23,7 +23,7 @@ interface Pages {
   /** cursors that were used, to detect an endless loop */
   cursors: Set<string>
   next: string | undefined
-  /** the agent said that there are no more */
+  /** whether the agent reported the last page */
   isWhole: boolean
 }
 
@@ -40,7 +40,7 @@ export class SessionListing {
   #before: ReadonlyMap<string, SessionInfo> = new Map()
   /** When the agent had listed everything, in milliseconds since the epoch. */
   #wholeAt = 0
-  /** The sessions that were deleted since the current request began: its response may still list them. */
+  /** The sessions that were deleted since the current request began: the response to it may still list them. */
   readonly #forgotten = new Set<string>()
   #sorted: SessionInfo[] | undefined
   #work: Promise<void> = Promise.resolve()
@@ -50,7 +50,7 @@ export class SessionListing {
     this.#options = { maxSessions: 50_000, maxBarrenPages: 10, now: Date.now, ...options }
   }
 
-  /** The sessions listed so far, newest first, those without a time last. */
+  /** The sessions listed so far, newest first, sessions without a time last. */
   get sessions(): readonly SessionInfo[] {
     this.#sorted ??= [...new Map([...this.#before, ...this.#pages.byId]).values()].sort(newestFirst)
     return this.#sorted
@@ -61,14 +61,14 @@ export class SessionListing {
     return this.#pages.next !== undefined
   }
 
-  /** Whether these are all sessions that the agent has. */
+  /** Whether `sessions` contains all sessions of the agent. */
   get isWhole(): boolean {
     return this.#pages.isWhole
   }
 
   /**
-   * Lists from the first page again. What was listed before stays until the last page was listed, and if this fails.
-   * Rejects with the agent's error.
+   * Lists from the first page again. The earlier list stays until the last page was listed, or if a request fails. Rejects with the agent's
+   * error.
    */
   refresh(signal?: AbortSignal): Promise<void> {
     return this.#inTurn(async () => {
@@ -80,7 +80,7 @@ export class SessionListing {
 
   /**
    * Lists only new sessions if a complete list is recent: reads pages until one contains a known session. Agents list the newest sessions
-   * first; sessions that this misses are found when the list expires. Otherwise like `refresh`.
+   * first; sessions that this method misses are found when the list expires. Otherwise like `refresh`.
    */
   update(signal?: AbortSignal): Promise<void> {
     return this.#inTurn(async () => {
@@ -107,7 +107,7 @@ export class SessionListing {
     })
   }
 
-  /** The session was deleted. */
+  /** Removes a deleted session from the list. */
   forget(sessionId: string): void {
     this.#forgotten.add(sessionId)
     this.#pages.byId.delete(sessionId)
@@ -121,7 +121,7 @@ export class SessionListing {
     this.#ended()
   }
 
-  /** Pages were listed, perhaps the last one. */
+  /** Updates the state after a request: if there is no next page, the list is complete. */
   #ended(): void {
     this.#sorted = undefined
     if (this.#pages.next !== undefined) return
@@ -129,7 +129,7 @@ export class SessionListing {
     if (this.#pages.isWhole) this.#wholeAt = this.#options.now()
   }
 
-  /** With the title that is known if the agent sends none. */
+  /** The session, with its known title if the agent sends none. */
   #titled(session: SessionInfo): SessionInfo {
     const title = this.#pages.byId.get(session.sessionId)?.title
     return session.title?.trim() || title === undefined ? session : { ...session, title }
@@ -160,7 +160,7 @@ export class SessionListing {
     return done
   }
 
-  /** Reads a page, and further pages as long as they contain nothing new. Returns the last one's sessions. */
+  /** Reads a page, and further pages as long as they contain nothing new. Returns the sessions of the last page. */
   async #read(
     pages: Pages,
     from: string | undefined,
@@ -186,7 +186,7 @@ export class SessionListing {
       if (found || pages.next === undefined) return page.sessions
       cursor = pages.next
     }
-    // After this many pages without new sessions, no more are expected.
+    // After `maxBarrenPages` pages without new sessions, no more are expected.
     pages.next = undefined
     return []
   }
@@ -196,7 +196,7 @@ function noPages(): Pages {
   return { byId: new Map(), cursors: new Set(), next: undefined, isWhole: false }
 }
 
-/** Whether any of the sessions was new. */
+/** Adds the sessions. Returns whether any of them was new. */
 function merge(byId: Map<string, SessionInfo>, sessions: readonly SessionInfo[]): boolean {
   let found = false
   for (const session of sessions) {

@@ -15,15 +15,15 @@ export interface LocalSession extends SessionId {
   givenTitle?: string
   /** earlier titles, which users may search for, latest last */
   formerTitles?: string[]
-  /** The session is archived. */
+  /** Whether the session is archived. */
   archived?: boolean
-  /** Where its agent ran, if that wasn't this machine. */
+  /** Where the session's agent ran, if not on this machine. */
   place?: AgentPlace
-  /** Listed first. */
+  /** Whether the session is listed first. */
   pinned?: boolean
-  /** The conversation continues in this session, and lists show only that one. */
+  /** The conversation continues in this session, and lists show only the other session. */
   continuedIn?: SessionId
-  /** The session was imported from a file, whose author chose its folder, and no agent has opened it here yet. */
+  /** Whether the session was imported from a file, whose author chose the session's folder, and no agent has opened it here yet. */
   imported?: boolean
   /** milliseconds since the epoch */
   createdAt: number
@@ -40,11 +40,11 @@ export interface KnownAgent {
   fork?: boolean
 }
 
-/** Usage of a session that a report adds to its sum. */
+/** The usage in one report of a session, which is added to the session's sums. */
 export interface UsageRecord extends SessionId {
   /** the local day: `2026-11-22` */
   day: string
-  /** of `cost`; empty for tokens, or if nothing was counted yet */
+  /** the currency of `cost`; empty for tokens, or if no cost was counted yet */
   currency: string
   cost: number
   /** the total cost reported by the agent that is already counted */
@@ -65,20 +65,20 @@ export type UsageSum = Pick<UsageRecord, 'currency' | 'cost' | 'totalTokens' | '
 export type DayUsage = UsageSum & Pick<UsageRecord, 'day' | 'agentId'>
 export type SessionUsage = UsageSum & Pick<UsageRecord, 'mark'>
 
-/** For how long a session's turns ran, and its limit. */
+/** The total time of a session's turns, and the session's limit. */
 export interface SessionSpan {
-  /** milliseconds; `at`: when that was, in milliseconds since the epoch, if a turn ran then */
+  /** the time in milliseconds; `at`: when a running turn's time was last counted, in milliseconds since the epoch; absent if no turn ran */
   ms: number
   at?: number
-  /** Absent: the settings' limit applies. */
+  /** The session's own limit; absent: the limit in the settings applies. */
   limit?: LimitState
 }
 
 /** Stores what Parley knows about sessions. Any method of a store on disk may throw. */
 export interface SessionStore {
-  /** why nothing can be written for now; absent if it can */
+  /** why nothing can be written for now; absent if the store can be written */
   readonly unwritable?: unknown
-  /** Agents with sessions. */
+  /** The ids of the agents with sessions. */
   agentIds(): string[]
   /** The agent's sessions, newest first. */
   list(agentId: string): LocalSession[]
@@ -90,7 +90,7 @@ export interface SessionStore {
   remove(agentId: string, sessionId: string): void
   agent(agentId: string): KnownAgent | undefined
   putAgent(agentId: string, agent: KnownAgent): void
-  /** Adds to the sums of the day and the session, and sets the session's `mark`. */
+  /** Adds the record to the sums of its day and its session, and sets the session's `mark`. */
   addUsage(record: UsageRecord): void
   /** The agents' usage on each day from `day` on; a row for each currency, and one for tokens. */
   usage(day: string): DayUsage[]
@@ -98,7 +98,7 @@ export interface SessionStore {
   sessionUsage(agentId: string, sessionId: string): SessionUsage[]
   span(agentId: string, sessionId: string): SessionSpan | undefined
   putSpan(session: SessionId, span: SessionSpan): void
-  /** Adds to the sums of the day and the model. */
+  /** Adds the tokens to the sum of their day and model. */
   addModelUsage(usage: ModelUsage): void
   /** Tokens of the agent's models on each day from `day` on. */
   modelUsage(agentId: string, day: string): ModelUsage[]
@@ -189,7 +189,7 @@ export class MemoryStore implements SessionStore {
     return [...this.#models.values()].filter(usage => usage.agentId === agentId && usage.day >= day)
   }
 
-  /** Usage in memory never gets old enough to be removed. */
+  /** Does nothing, since usage in memory never gets old enough to be removed. */
   pruneUsage(): void {}
 
   clear(): void {
@@ -203,7 +203,7 @@ export class MemoryStore implements SessionStore {
 
 type Amounts = Pick<UsageRecord, 'totalTokens' | 'inputTokens' | 'outputTokens'> & { cost?: number }
 
-/** Adds a record to those with this key, as the database does. */
+/** Adds a record to the sum with this key, as the database does. */
 export function addTo<T extends Amounts>(records: Map<string, T>, key: string, record: T): void {
   const known = records.get(key)
   records.set(key, {

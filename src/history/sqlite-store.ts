@@ -45,10 +45,10 @@ const MIGRATIONS = [
   `ALTER TABLE sessions ADD COLUMN given_title TEXT;
    ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 0;`,
   'ALTER TABLE agents ADD COLUMN name TEXT;',
-  // JSON; NULL: not known
+  // both columns are JSON; NULL: unknown
   'ALTER TABLE sessions ADD COLUMN system_prompt TEXT;',
   'ALTER TABLE sessions ADD COLUMN former_titles TEXT;',
-  // mark: the reported cost that is already counted; day: of the last record
+  // mark: the reported cost that is already counted; day: the day of the last record
   `CREATE TABLE session_usage (
      agent_id TEXT NOT NULL,
      session_id TEXT NOT NULL,
@@ -73,7 +73,7 @@ const MIGRATIONS = [
    ) STRICT, WITHOUT ROWID;`,
   'ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;',
   'ALTER TABLE sessions ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;',
-  // of earlier versions: see StoredClock
+  // only earlier versions use this table: now, the clock is in the database of conversations (see StoredClock)
   'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), seen TEXT NOT NULL) STRICT;',
   `CREATE TABLE model_usage (
      day TEXT NOT NULL,
@@ -88,13 +88,13 @@ const MIGRATIONS = [
   `CREATE TABLE session_spans (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, span TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
-  // a table, since windows of an earlier version may be running, and write all columns of sessions
+  // this isn't a column, since windows of an earlier version may be running, and write all columns of sessions
   `CREATE TABLE continued (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL,
      next_agent_id TEXT NOT NULL, next_session_id TEXT NOT NULL,
      PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
-  // place: JSON; only of agents on another machine, or with other paths
+  // place: JSON; only for agents on another machine, or with other paths
   `CREATE TABLE session_places (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
@@ -115,7 +115,7 @@ const SALVAGE: Salvage = {
     session_usage: ({ day }) => isDay(day),
     daily_usage: ({ day }) => isDay(day),
     model_usage: ({ day }) => isDay(day),
-    // rows of the next table look alike
+    // rows of `session_places` look alike
     session_spans: ({ span }) => readSpan(span) !== undefined,
     session_places: ({ place }) => String(place).startsWith('{'),
     continued: ({ next_session_id: next }) => typeof next === 'string',
@@ -147,7 +147,7 @@ export class SqliteStore implements SessionStore {
   #timer: NodeJS.Timeout | undefined
 
   constructor(sqlite: typeof import('node:sqlite'), file: string, onDamage: DatabaseOptions['onDamage']) {
-    // a small database is checked quickly; damage found later would recur in every window
+    // check the whole file, which is quick for a small database: otherwise, the same damage would be found again in every window
     this.#opened = openOrRead({
       ...{ sqlite, file, migrations: MIGRATIONS, salvage: SALVAGE, check: true, onDamage },
     })
@@ -163,7 +163,7 @@ export class SqliteStore implements SessionStore {
     return rows.map(row => String(row.agent_id))
   }
 
-  /** Reads thousands of sessions only after a change, also by another window. */
+  /** The agent's sessions, newest first. Reads them again only after a change by this or another window, since there may be thousands. */
   list(agentId: string): LocalSession[] {
     const version = this.#prepare('PRAGMA data_version').get()?.data_version
     const known = this.#lists.get(agentId)
@@ -259,7 +259,7 @@ export class SqliteStore implements SessionStore {
       try {
         this.#emptyLog()
       } catch {
-        // the disk can't be written: the next change reports that
+        // the disk can't be written; the next change reports this problem
       }
     }, LOG_IN_USE_MS)
     this.#timer.unref()
@@ -378,7 +378,7 @@ const spanSchema: z.ZodType<SessionSpan> = z.object({
   limit: z.object({ steps: limits, limits, warned: limits, stopped: limits }).optional().catch(undefined),
 })
 
-/** `undefined` for anything else. */
+/** Reads a stored span; `undefined` if it isn't valid. */
 function readSpan(stored: unknown): SessionSpan | undefined {
   return spanSchema.safeParse(parseJson(String(stored))).data
 }

@@ -2,32 +2,35 @@ import * as z from 'zod'
 import type { TranscriptDatabase } from './transcript-database.ts'
 
 const DAY_MS = 86_400_000
-/** How much age a step counts at most: a weekend. Milliseconds. */
+/** Maximum age that a step of the clock adds: a weekend. Milliseconds. */
 const LONGEST_STEP_MS = 3 * DAY_MS
-/** A longer step is a wrong clock, or Parley wasn't used for long: it counts nothing. Milliseconds. */
+/** A longer step adds no age: the clock was wrong, or Parley wasn't used for a long time. Milliseconds. */
 const JUMP_MS = 31 * DAY_MS
-/** A smaller step back is a correction. Milliseconds. */
+/** A smaller step back counts as a correction of the clock. Milliseconds. */
 const CORRECTION_MS = DAY_MS / 2
-/** The clock's time is stored again after this time. Milliseconds. */
+/** Time after which the clock's time is stored again. Milliseconds. */
 const STORE_MS = 3_600_000
-/** More runs are forgotten, the earliest first. */
+/** Maximum number of stored runs; the earliest are forgotten first. */
 const MAX_RUNS = 200
 
 const run = z.object({ from: z.number(), to: z.number(), age: z.number() })
 const seenClock = z.object({ runs: z.array(run) })
 
 /**
- * The times that this machine's clock has shown while Parley ran, in periods without a jump, in order. A time is compared only within its
- * period, so times of a wrong clock and of a right one are never mixed: a jump can at most make something expire later. Milliseconds.
+ * The times that this machine's clock has shown while Parley ran, as periods without a jump, in order. A time is compared only within its
+ * period, so times of a wrong clock and of a right one are never mixed: at most, a jump makes something expire later.
  */
 export interface SeenClock {
-  /** `from` and `to`: what the clock showed, since the epoch; `age`: how much time had been counted at `from` */
+  /**
+   * `from` and `to`: what the clock showed, in milliseconds since the epoch; `age`: the time that had been counted at `from`, in
+   * milliseconds
+   */
   runs: ReadonlyArray<z.output<typeof run>>
 }
 
 export const UNSEEN_CLOCK: SeenClock = { runs: [] }
 
-/** Reads the stored value; a damaged one counts as missing. */
+/** Reads the stored times; a damaged value counts as missing. */
 function readSeenClock(json: unknown): SeenClock {
   try {
     return seenClock.parse(JSON.parse(String(json)))
@@ -36,13 +39,13 @@ function readSeenClock(json: unknown): SeenClock {
   }
 }
 
-/** Whether the new times should be stored. */
+/** Whether `seen` differs enough from the stored times to be stored. */
 function isNews(seen: SeenClock, known: SeenClock): boolean {
   const [now, before] = [seen.runs.at(-1), known.runs.at(-1)]
   return now?.from !== before?.from || (now?.to ?? 0) - (before?.to ?? 0) >= STORE_MS
 }
 
-/** The clock shows `now`. */
+/** Adds the time `now` that the clock shows. */
 export function observe({ runs }: SeenClock, now: number): SeenClock {
   const last = runs.at(-1)
   if (!last) return { runs: [{ from: now, to: now, age: 0 }] }
@@ -55,16 +58,16 @@ export function observe({ runs }: SeenClock, now: number): SeenClock {
   return { runs: [...runs, { from: now, to: now, age }].slice(-MAX_RUNS) }
 }
 
-/** How long ago this time was on the clock, in milliseconds: if the clock was set, rather too little than too much. */
+/** How long ago this time was on the clock, in milliseconds: if the clock was set, the result is rather too low than too high. */
 export function ageOf({ runs }: SeenClock, time: number): number {
   const last = runs.at(-1)
   if (!last) return 0
   const within = runs.filter(({ from, to }) => time >= from && time <= to)
   const counted = within.map(({ from, age }) => age + time - from)
-  // from before the clock was first observed, or while Parley wasn't used: as if from right after that
+  // a time before the clock was first observed, or while Parley wasn't used, counts as the start of the next run
   const later = runs.filter(({ from }) => from > time).sort((a, b) => a.from - b.from)
   if (counted.length === 0 && later[0]) counted.push(later[0].age)
-  // nothing was observed at this time or after it, so it counts as now
+  // no observed time is as late as this one, so it counts as now
   if (counted.length === 0) return 0
   return Math.max(0, last.age + last.to - last.from - Math.max(...counted))
 }
@@ -90,7 +93,7 @@ export class StoredClock {
     this.#database.attempt(() => this.#database.run('REPLACE INTO clock VALUES (1, ?)', json), undefined)
   }
 
-  /** The age of something with this time, in milliseconds since it was observed: never more than its real age. */
+  /** The age of something from this time, in milliseconds: never more than its real age. */
   ageOf(time: number): number {
     this.#seen = observe(this.#seen, this.#now())
     return ageOf(this.#seen, time)

@@ -11,40 +11,40 @@ import { writeWhole, writeWholeSync } from '../common/whole-files.ts'
 import { ADD_USE, AT_ONCE, hashesIn } from './changes-schema.ts'
 import type { WorkspaceRows } from './workspace-rows.ts'
 
-/** How often contents that nothing uses anymore are removed. Milliseconds. */
+/** Time between two removals of unused contents. Milliseconds. */
 const COLLECT_AFTER_MS = 10_000
 
-/** Returns the used contents, before others are removed. */
+/** Tells which contents a window uses before unused ones are removed. */
 export interface ContentUse {
-  /** The hashes of contents in use; `undefined` while that can't be told. */
+  /** The hashes of contents in use; `undefined` while they can't be determined. */
   inUse(): ReadonlySet<string> | undefined
-  /** Called after contents that weren't in use were removed. */
+  /** Called after unused contents were removed. */
   collected(): void
 }
 
 export interface StoredContentsOptions {
   rows: WorkspaceRows
-  /** with the files, in folders named by the first two characters of their hashes */
+  /** the folder of the files, which are in subfolders named by the first two characters of their hashes */
   folder: string
   log: Logger
-  /** Completes pending writes of records, which may use contents. */
+  /** Completes pending writes of records, since these may use contents. */
   flushed: () => Promise<void>
-  /** Does something while no record, which may refer to contents, is being stored. */
+  /** Runs `access` while no record, which may refer to contents, is being stored. */
   inOrder: <T>(access: () => Promise<T>) => Promise<T>
   collectAfter?: number
 }
 
 /**
  * Contents as files named by their hash, each stored once. A content is counted before its file is written, and until its file is removed,
- * so that no file is forgotten if the window is killed. A content stays while a record or a window uses it.
+ * so that no file stays unnoticed if the window is killed. A content stays while a record or a window uses it.
  */
 export class StoredContents extends Owner {
   readonly #options: StoredContentsOptions
   /** the id under which this window uses contents, with its process id */
   readonly #window = `window ${process.pid} ${randomUUID()}`
-  /** by hash: contents that this window uses, and whose files are written or being written */
+  /** by hash: the writes of files with contents that this window uses, finished or not */
   readonly #written = new Map<string, Promise<void>>()
-  /** the hashes of those that are being written */
+  /** the hashes of contents that are being written */
   readonly #writing = new Set<string>()
   /**
    * by hash: contents that this window may be about to use, because it stored them or loaded a record that contains them. Each time a
@@ -72,13 +72,13 @@ export class StoredContents extends Owner {
           const others = `${DELETE_USES} AND user = ? AND hash NOT IN (SELECT value FROM json_each(?))`
           rows.transact(() => rows.run(others, this.#window, writing))
         } catch {
-          // the next window removes it
+          // the next window removes these uses
         }
       }),
     )
   }
 
-  /** Resolves with the hash of the bytes when they are on disk. */
+  /** Stores bytes. Resolves to their hash when they're on disk. */
   async put(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes)
     this.#held.set(hash, undefined)
@@ -97,7 +97,7 @@ export class StoredContents extends Owner {
     return readFile(this.#file(hash)).catch(() => undefined)
   }
 
-  /** Whether the content is missing. An unreadable one may be readable later. */
+  /** Whether the content is missing. False for an unreadable content, which may be readable later. */
   async isMissing(hash: string): Promise<boolean> {
     return stat(this.#file(hash)).then(
       () => false,
@@ -121,12 +121,12 @@ export class StoredContents extends Owner {
         if (this.#written.get(hash) === writing) this.#written.delete(hash)
       })
     }
-    // Concurrently: another store that fails to write one of these contents forgets that write.
+    // Waits for all writes concurrently: if another caller's write of one of these contents fails, that write is forgotten.
     await Promise.all([...contents.keys()].map(wait))
     return failed
   }
 
-  /** Writes contents synchronously, before the window closes, also those whose asynchronous writes haven't ended. */
+  /** Writes contents synchronously before the window closes, including contents whose asynchronous writes haven't ended. */
   writeNow(contents: ReadonlyMap<string, Uint8Array>): Map<string, unknown> {
     const failed = new Map<string, unknown>()
     this.#hold(contents)
@@ -138,10 +138,10 @@ export class StoredContents extends Owner {
         failed.set(hash, error)
       }
       try {
-        // the process may end before the asynchronous write does
+        // remove the file of the asynchronous write, which may never end
         rmSync(unfinished(file, this.#window), { force: true })
       } catch {
-        // an open file can't be removed everywhere
+        // not all systems can remove an open file
       }
     }
     return failed
@@ -158,7 +158,7 @@ export class StoredContents extends Owner {
 
   /** Holds the contents of loaded records, which this window may use longer. */
   holdLoaded(rows: ReadonlyArray<{ record?: unknown }>): void {
-    // texts are in memory
+    // only contents of binary files: texts are in memory
     const hashes = rows.flatMap(({ record }) =>
       Array.from(String(record).matchAll(/"hash":"([0-9a-f]{64})"/g), ([, hash]) => hash!),
     )
@@ -173,7 +173,7 @@ export class StoredContents extends Owner {
     }
   }
 
-  /** In a transaction. `user`: of the stored record. */
+  /** Records that a stored record uses contents. `user`: identifies the record. Called in a transaction. */
   refer(user: string, record: string): void {
     for (const hash of hashesIn(record)) this.#options.rows.run(ADD_USE, user, hash)
   }
@@ -219,14 +219,14 @@ export class StoredContents extends Owner {
     }
   }
 
-  /** Removes the contents that nothing uses, unless records of an earlier version may. */
+  /** Removes unused contents, unless records of an earlier version may use them. */
   async removeUncounted(): Promise<void> {
     const { rows } = this.#options
     const unused = `SELECT hash FROM workspaces JOIN contents USING (workspace)
       WHERE workspace = ? AND uses = 0 AND counted LIMIT ?`
     const some = () => {
       const found = rows.all(unused, AT_ONCE)
-      // no window can begin to use it meanwhile: that is written first
+      // no window can begin to use the content meanwhile, since a use is written to the database first
       for (const { hash } of found) {
         rmSync(this.#file(String(hash)), { force: true })
         rows.run('DELETE FROM contents WHERE workspace = ? AND hash = ?', String(hash))
@@ -238,7 +238,7 @@ export class StoredContents extends Owner {
     }
   }
 
-  /** Windows that were killed don't use contents anymore. */
+  /** Removes the uses and the unfinished files of windows that were killed. */
   async releaseGone(): Promise<void> {
     const { rows } = this.#options
     const ofWindows = `FROM content_uses WHERE workspace = ? AND user BETWEEN 'window' AND 'window!'`
@@ -252,7 +252,7 @@ export class StoredContents extends Owner {
     }
   }
 
-  /** Counts the files that aren't: of an earlier version, or if the database was damaged. */
+  /** Counts the contents whose files aren't counted yet, from an earlier version or because the database was damaged. */
   async count(): Promise<void> {
     const { rows, folder } = this.#options
     const [known] = rows.read('SELECT counted FROM workspaces WHERE workspace = ?')
@@ -269,7 +269,7 @@ export class StoredContents extends Owner {
     rows.transact(() => rows.run('UPDATE workspaces SET counted = 1 WHERE workspace = ?'))
   }
 
-  /** Returns the contents that this window wasn't using yet. */
+  /** Records that this window uses the contents. Returns those that it wasn't using yet. */
   #hold(contents: ReadonlyMap<string, Uint8Array>): Array<[string, Uint8Array]> {
     const { rows } = this.#options
     const fresh = [...contents].filter(([hash]) => !this.#written.has(hash))
@@ -285,7 +285,7 @@ export class StoredContents extends Owner {
 
   async #writeFile(hash: string, bytes: Uint8Array): Promise<void> {
     const file = this.#file(hash)
-    // looking for a name doesn't wait for the disk
+    // synchronous, since looking for a name hardly waits for the disk
     if (existsSync(file)) return
     this.#writing.add(hash)
     try {
@@ -300,7 +300,7 @@ export class StoredContents extends Owner {
   }
 }
 
-/** Records that use the content may have been stored before, such as those of a damaged database, so counting starts with them. */
+/** Adds a content and counts the records that already use it, such as those saved from a damaged database. */
 const ADD_CONTENT = `WITH given (workspace, hash, bytes) AS (VALUES (?, ?, ?))
   INSERT OR IGNORE INTO contents SELECT *, (SELECT count(*) FROM content_uses
     WHERE workspace = given.workspace AND hash = given.hash) FROM given`
@@ -311,7 +311,7 @@ function unfinished(file: string, window: string): string {
   return `${file}.${window.replaceAll(' ', '-')}.new`
 }
 
-/** The name of a file that the window writes when it closes, beside an unfinished one. */
+/** The temporary file that the window writes while closing, beside the file of an asynchronous write. */
 function closing(file: string, window: string): string {
   return unfinished(file, `${window} closing`)
 }
@@ -324,7 +324,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
-/** Rejects if the names can't be read. */
+/** The names in a folder; empty if there is no folder. Rejects if the names can't be read. */
 async function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: unknown) => {
     if (isNotFound(error)) return []

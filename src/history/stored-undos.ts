@@ -9,13 +9,13 @@ import {
 import { hashOf, type StoredContents } from './stored-contents.ts'
 import type { WorkspaceRows } from './workspace-rows.ts'
 
-/** How long, and how many, undos can be reverted. */
+/** How long an undo can be reverted, in milliseconds, and the maximum number of such undos. */
 const MAX_AGE_MS = 30 * 24 * 3_600_000
 const MAX_UNDOS = 100
 
 export type Undone = UndoneHead & { files: UndoneFile[] }
 
-/** Undos of agents' changes, with a row for each file. Only some are written at once, since an undo may be of thousands of files. */
+/** Undos of agents' changes, with a row for each file. The rows are written in batches, since an undo may be of thousands of files. */
 export class StoredUndos {
   readonly #rows: WorkspaceRows
   readonly #contents: StoredContents
@@ -83,7 +83,7 @@ export class StoredUndos {
     for (const [i, file] of files.entries()) known.set(file, ids[i]!)
   }
 
-  /** In a transaction. */
+  /** Adds the row of a file. Called in a transaction. */
   addRecord({ id: undo, at, session }: UndoneHead, record: string): number {
     const [row] = this.#rows.all(
       'INSERT INTO undone_files (workspace, undo, at, session, record) VALUES (?, ?, ?, ?, ?) RETURNING id',
@@ -112,7 +112,7 @@ export class StoredUndos {
     while (this.forgetSome(undo) > 0) await setImmediate()
   }
 
-  /** Removes some files of an undo, and returns how many. */
+  /** Removes some files of an undo. Returns their number. */
   forgetSome(undo: string): number {
     this.#known.delete(undo)
     return this.#rows.transact(
@@ -125,7 +125,7 @@ export class StoredUndos {
     )
   }
 
-  /** Newest first; removes expired ones. */
+  /** Loads the undos, newest first, and removes expired ones. */
   async load(): Promise<Undone[]> {
     const heads = this.#rows
       .read(
@@ -173,7 +173,7 @@ export class StoredUndos {
     return [...found.keys()]
   }
 
-  /** With its text; `undefined` if that's there but can't be read. */
+  /** The file with its text; `undefined` if the text is stored but can't be read. */
   async #whole(stored: ChangedFile): Promise<ChangedFile | undefined> {
     const text = await this.#contents.get(stored.text)
     if (!text && !(await this.#contents.isMissing(stored.text))) return undefined

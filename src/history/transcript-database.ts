@@ -21,13 +21,13 @@ import {
 } from './database.ts'
 import { TRANSCRIPT_MIGRATIONS, TRANSCRIPT_SALVAGE } from './transcript-schema.ts'
 
-/** Number of pages returned to the file system at once; more would block the window. */
+/** Number of pages that are returned to the file system at once; more would block the window. */
 const COMPACT_PAGES = 500
 
 export interface TranscriptDatabaseOptions {
   /** the database's file; its directory is created */
   file: string
-  /** Called when conversations can't be saved to disk. */
+  /** Reports that conversations can't be saved to disk. */
   trouble?: StorageTrouble
   log?: Logger
   /** `node:sqlite`; `undefined` if this Node doesn't have it */
@@ -36,9 +36,8 @@ export interface TranscriptDatabaseOptions {
 }
 
 /**
- * The open file with the saved conversations and the leases of their sessions. It's opened on first use, and again after it
- * was damaged, or couldn't be opened or written. `run` and `all` may throw SQLite's errors; `attempt` and `transaction` report them
- * instead.
+ * The open file with the saved conversations and the leases of their sessions. The file is opened on first use, and again after it was
+ * damaged, or couldn't be opened or written. `run` and `all` may throw SQLite's errors; `attempt` and `transaction` report them instead.
  */
 export class TranscriptDatabase implements Disposable {
   readonly #options: TranscriptDatabaseOptions
@@ -48,13 +47,13 @@ export class TranscriptDatabase implements Disposable {
   readonly #statements = new Map<string, StatementSync>()
   /** null: not opened yet; undefined: not available */
   #opened: OpenedDatabase | undefined | null = null
-  /** when a file couldn't be opened or written that may be later, in milliseconds since the epoch */
+  /** when the file couldn't be opened or written although a later attempt may succeed, in milliseconds since the epoch */
   #failedAt: number | undefined
-  /** Work is running that needs the file to stay open. */
+  /** whether work is running that needs the file to stay open */
   #isInUse = false
   /** why the last work failed */
   #failure: unknown
-  /** damage was found in the file since it was first opened */
+  /** whether damage was found in the file since it was first opened */
   #suspect = false
   /** how often the file was opened */
   #openings = 0
@@ -71,12 +70,12 @@ export class TranscriptDatabase implements Disposable {
     return Boolean(this.#opened)
   }
 
-  /** As far as is known. */
+  /** Whether the file can be written, as far as is known. */
   get isWritable(): boolean {
     return this.#opened?.unwritable === undefined
   }
 
-  /** Something may be stored, even if it can't be opened. */
+  /** Whether there is a file, even if it can't be opened. */
   get hasFile(): boolean {
     return existsSync(this.#options.file)
   }
@@ -90,7 +89,7 @@ export class TranscriptDatabase implements Disposable {
     return this.#prepare(sql)?.all(...values) ?? []
   }
 
-  /** Changes when another connection has written, and when the file is opened again; not with this connection's writes. */
+  /** Changes when another connection has written, and when the file is opened again; doesn't change with this connection's writes. */
   get foreignVersion(): string {
     return `${this.#openings} ${this.all('PRAGMA data_version')[0]?.data_version}`
   }
@@ -110,13 +109,13 @@ export class TranscriptDatabase implements Disposable {
       }
     }
     const result = this.attempt(transact, otherwise)
-    // the database was damaged; its replacement has all rows that could be read
+    // if the database was damaged, read its replacement, which has all rows that could be saved
     return kind === 'DEFERRED' && this.#opened === null ? this.attempt(transact, otherwise) : result
   }
 
   /**
-   * Returns the result of the work, or `otherwise` if there is no database or the work throws, which is reported. Nested work throws, so
-   * that the outer work stops.
+   * Returns the result of the work, or `otherwise` if there is no database or the work throws, which is reported. In nested work, errors
+   * are thrown to the outer work.
    */
   attempt<T>(work: () => T, otherwise: T): T {
     if (this.#isInUse) return work()
@@ -142,17 +141,17 @@ export class TranscriptDatabase implements Disposable {
     return result
   }
 
-  /** Something was written completely. */
+  /** Reports a successful write. */
   worked(): void {
     this.#trouble.worked(this.#options.file)
   }
 
-  /** Bytes in use. */
+  /** The size of the stored data in bytes. */
   get usedBytes(): number {
     return this.attempt(() => (this.#db ? usedBytes(this.#db) : 0), 0)
   }
 
-  /** Returns deleted data to the file system, and then removes it from the log. */
+  /** Returns the space of deleted data to the file system later, and then removes the data from the log. */
   compactLater(ms = 50): void {
     if (this.#compactTimer || !this.#opened) return
     this.#compactTimer = setTimeout(() => {
@@ -177,7 +176,7 @@ export class TranscriptDatabase implements Disposable {
     }
   }
 
-  /** Opened on first use, so that a window without a conversation doesn't wait for the disk. */
+  /** The database, opened on first use, so that a window without a conversation doesn't wait for the disk. */
   get #db(): DatabaseSync | undefined {
     if (this.#opened === undefined && this.#mayTryAgain) this.#opened = null
     if (this.#opened === null) this.#opened = this.#open()
@@ -185,7 +184,7 @@ export class TranscriptDatabase implements Disposable {
   }
 
   get #mayTryAgain(): boolean {
-    // the clock may have been set back
+    // the difference may be negative, since the clock may have been set back
     return this.#failedAt !== undefined && Math.abs(this.#now() - this.#failedAt) >= REOPEN_AFTER_MS
   }
 
@@ -234,7 +233,7 @@ export class TranscriptDatabase implements Disposable {
     if (this.#opened?.unwritable !== undefined) throw this.#opened.unwritable
   }
 
-  /** Damage was found in the open file. It's checked completely when it's next needed. */
+  /** Closes the file, in which damage was found. The whole file is checked when it's opened again. */
   #closeDamaged(error: unknown): void {
     this.#failure = error
     const opened = this.#opened

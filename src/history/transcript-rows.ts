@@ -17,10 +17,13 @@ import {
   valueJson,
 } from './transcript-schema.ts'
 
-/** Where a conversation is stored: the session's id as stored, followed by a window's id for a copy that the window saved separately. */
+/**
+ * The key of a stored conversation. `id`: the session's id as stored, followed by a window's id for a copy that the window saved
+ * separately.
+ */
 export type StoredCopy = readonly [agentId: string, id: string]
 
-/** Separates a session's id from that of a window. */
+/** Separates a session's id from a window's id. */
 const APART = '\u0001'
 
 export function copyOf(agentId: string, sessionId: string): StoredCopy {
@@ -35,21 +38,24 @@ export function sessionIdOf([, id]: StoredCopy): string {
   return idOfStored(id.split(APART)[0]!)
 }
 
-/** selects the rows of one copy */
+/** the condition that selects the rows of one copy */
 const OF = 'WHERE agent_id = ? AND session_id = ?'
 const TABLES = ['entries', 'texts', 'terminals', 'outputs', 'heads', 'options', 'said', 'conversations']
 
 /** The changes of a conversation since it was last written. */
 export interface TranscriptChanges {
-  /** Everything saved is replaced. */
+  /** Whether the changes replace everything that is saved. */
   replace: boolean
   /** entries that are new or were changed as a whole */
   entries: Array<{ position: number; entry: Entry }>
-  /** text appended to text blocks of entries that were written before and aren't in `entries`; `before`: the text before it */
+  /**
+   * text appended to text blocks of entries that were written before and aren't in `entries`; `before`: the block's text before the
+   * appended text
+   */
   texts?: Array<{ position: number; block: number; text: string; before?: () => string }>
   /** terminals that are new or were changed as a whole */
   terminals: TerminalState[]
-  /** output appended to terminals that were written before, and are not in `terminals` */
+  /** output appended to terminals that were written before and aren't in `terminals` */
   outputs?: Array<{ terminalId: string; text: string; before?: () => string }>
   head?: SavedConversation['head']
   /** the session's options, if they have changed */
@@ -61,7 +67,7 @@ export interface TranscriptChanges {
   said?: LastSavedFrame
 }
 
-/** Reads and writes the rows of stored conversations, without held secrets. All methods may throw SQLite's errors. */
+/** Reads and writes the rows of stored conversations, with secrets redacted. All methods may throw SQLite's errors. */
 export class TranscriptRows {
   readonly #database: TranscriptDatabase
   readonly #secrets: SecretRegistry | undefined
@@ -71,7 +77,7 @@ export class TranscriptRows {
     this.#secrets = secrets
   }
 
-  /** Changes with every write; `undefined` if nothing is stored. */
+  /** The revision of a copy, which changes with every write; `undefined` if nothing is stored. */
   revision(copy: StoredCopy): string | undefined {
     const [row] = this.#database.all(`SELECT revision FROM conversations ${OF}`, ...copy)
     return row && String(row.revision)
@@ -94,7 +100,7 @@ export class TranscriptRows {
     return rows.map(row => ({ copy: [agentId, String(row.session_id)], revision: String(row.revision) }))
   }
 
-  /** All copies, and when they were written last, in milliseconds since the epoch; 0 if an early version wrote it. */
+  /** All copies with the times of their last writes, in milliseconds since the epoch; 0 for copies that an early version wrote. */
   lastWrites(): Array<{ copy: StoredCopy; at: number }> {
     const rows = this.#database.all(
       'SELECT agent_id, session_id, written_at FROM conversations ORDER BY written_at, session_id',
@@ -181,13 +187,13 @@ export class TranscriptRows {
     return [...entries.values()]
   }
 
-  /** The number of entries. */
+  /** The number of entries of a copy. */
   count(copy: StoredCopy): number {
     const [row] = this.#database.all(`SELECT max(position) AS last FROM entries ${OF}`, ...copy)
     return typeof row?.last === 'number' ? row.last + 1 : 0
   }
 
-  /** A conversation as it's read after it was written: without held secrets. */
+  /** The conversation as it would be read after a write: with secrets redacted. */
   *asStored({ entries, terminals, head }: SavedConversation): SteppedWork<SavedConversation> {
     const read = <T>(json: string) => JSON.parse(this.#jsonWithoutSecrets(json)) as T
     const budget = new StepBudget()
@@ -228,13 +234,13 @@ export class TranscriptRows {
     for (const table of TABLES) this.#database.run(`DELETE FROM ${table} ${OF}`, ...copy)
   }
 
-  /** Turns a stored conversation into a separate copy, so that another one can be written in its place. */
+  /** Turns a stored conversation into a separate copy, so that another conversation can be written in its place. */
   setApart(copy: StoredCopy, revision: string): void {
     const [, id] = separateCopy(copy, revision || randomUUID())
     for (const table of TABLES) this.#database.run(`UPDATE ${table} SET session_id = ? ${OF}`, id, ...copy)
   }
 
-  /** Whether appended text ends a secret whose beginning is stored. */
+  /** Whether appended text completes a secret whose beginning is already stored. */
   completesSecret({ texts = [], outputs = [] }: TranscriptChanges): boolean {
     return [...texts, ...outputs].some(({ before, text }) => before && this.#secrets?.crosses(before, text))
   }

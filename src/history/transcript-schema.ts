@@ -22,7 +22,7 @@ const turnSummary = z.looseObject({
   cost: z.looseObject({ amount: number, currency: text }).optional(),
 })
 
-/** The schema of each kind, made on first use. */
+/** The schemas by kind of entry, each created on first use. */
 const schemas = new Map<string, z.ZodType>()
 
 function findSchema(kind: unknown): z.ZodType | undefined {
@@ -42,7 +42,7 @@ export function entryJson(entry: Entry): string {
   }
 }
 
-/** The JSON of another value; `undefined` if there is nothing to store. */
+/** The JSON of a value that isn't an entry; `undefined` if JSON can't represent the value. */
 export function valueJson(value: object): string | undefined {
   try {
     return JSON.stringify(value)
@@ -52,7 +52,7 @@ export function valueJson(value: object): string | undefined {
 }
 
 /**
- * Reads an entry. Damaged JSON becomes an unknown entry, so that the positions of the other entries stay. `isOneOfFew`: skips compiling the
+ * Reads an entry. Damaged JSON becomes an unknown entry, so that the other entries keep their positions. `isOneOfFew`: skips compiling the
  * schemas, which pays off only for thousands of entries.
  */
 export function readEntry(json: string, position: number, isOneOfFew = false): Entry {
@@ -69,13 +69,13 @@ export function readEntry(json: string, position: number, isOneOfFew = false): E
   return { kind: 'unknown', id: `e${position}`, turn: 0, updateKind: 'damaged', raw: json.slice(0, 1000) }
 }
 
-/** Appends text to a stored entry. Text for a block that isn't there is dropped. */
+/** Appends text to a stored entry. Text for a missing block is dropped. */
 export function appendText(entry: Entry | undefined, block: number, text: string): void {
   const content = entry && growingBlocks(entry)[block]
   if (content?.type === 'text') content.text += text
 }
 
-/** The text that `appendText` appends to. */
+/** The text to which `appendText` appends. */
 export function growingText(entry: Entry | undefined, block: number): string {
   const content = entry && growingBlocks(entry)[block]
   return content?.type === 'text' ? content.text : ''
@@ -105,7 +105,7 @@ const tokens = z
   })
   .optional()
   .catch(undefined)
-/** More isn't listed, of one session or of all. */
+/** Maximum number of listed background tasks of each kind in a session, and of sessions with such tasks. */
 const MAX_BACKGROUND = 10_000
 const ids = z.array(text).max(MAX_BACKGROUND)
 const background = z.object({
@@ -168,7 +168,7 @@ export const TRANSCRIPT_SALVAGE: Salvage = {
     outputs: () => true,
     heads: ({ head }) => String(head).startsWith('{'),
     options: ({ options }) => String(options).startsWith('['),
-    // rows of indexes look alike
+    // the checks exclude rows of indexes, which look alike
     conversations: ({ revision, written_at: at }) =>
       /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(revision)) &&
       (at === 0 || Number(at) > MIN_TIME),
@@ -176,7 +176,7 @@ export const TRANSCRIPT_SALVAGE: Salvage = {
   },
   complete(db) {
     countSavedChanges(db)
-    // an entry that is lost is shown as damaged, in its place
+    // a lost entry is shown as damaged, in its place
     db.exec(`
       WITH RECURSIVE places (agent_id, session_id, position, last) AS (
         SELECT agent_id, session_id, 0, max(position) FROM entries GROUP BY agent_id, session_id
@@ -190,7 +190,7 @@ export const TRANSCRIPT_SALVAGE: Salvage = {
     const count = (tables: readonly string[]) => {
       const all = tables.map(table => `SELECT agent_id, session_id FROM ${table}`).join(' UNION ')
       const rows = db.prepare(all).all()
-      // the copies of windows belong to one conversation
+      // the separate copies that windows saved belong to one conversation
       return new Set(rows.map(row => `${row.agent_id} ${String(row.session_id).split('\u0001')[0]}`)).size
     }
     const of = count(['entries', 'texts', 'terminals', 'outputs', 'heads', 'conversations'])
@@ -200,7 +200,7 @@ export const TRANSCRIPT_SALVAGE: Salvage = {
   },
 }
 
-/** A larger number isn't the position of an entry. */
+/** A number above this isn't the position of an entry. */
 const MAX_POSITION = 1_000_000
 /** Rows of indexes have small numbers where conversations have a time. Milliseconds since the epoch. */
 const MIN_TIME = 1_000_000_000_000
@@ -209,9 +209,9 @@ function isPosition(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value <= MAX_POSITION
 }
 
-/** The tables of the database of conversations. Each migration leads to the next version; released ones never change. */
+/** The tables of the database of conversations. Each migration leads to the next version; released migrations never change. */
 export const TRANSCRIPT_MIGRATIONS = [
-  // files from before versions were counted have these tables already
+  // files from before versions were counted already have these tables
   `CREATE TABLE IF NOT EXISTS entries (
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, position INTEGER NOT NULL, entry TEXT NOT NULL,
      PRIMARY KEY (agent_id, session_id, position)
@@ -257,7 +257,7 @@ export const TRANSCRIPT_MIGRATIONS = [
      agent_id TEXT NOT NULL, session_id TEXT NOT NULL, hosted_id TEXT NOT NULL, frame INTEGER NOT NULL,
      PRIMARY KEY (agent_id, session_id)
    ) STRICT, WITHOUT ROWID;`,
-  // the times of the clock, as JSON: see SeenClock
+  // seen: the times that the clock has shown, as JSON: see SeenClock
   'CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), seen TEXT NOT NULL) STRICT;',
   // the session's last known options, for agents that don't report them when they load a session
   `CREATE TABLE options (
@@ -275,8 +275,8 @@ export const TRANSCRIPT_MIGRATIONS = [
      UPDATE leases SET beat = unixepoch() * 1000 WHERE owner = NEW.id;
    END;
    DELETE FROM leases WHERE abs(beat - unixepoch() * 1000) > 20000;`,
-  // answered: when the window responded last, on the same clock; state: what the window publishes to other
-  // windows; request: what another window asks of this one
+  // answered: when the window responded last, on the same clock; state: what the window publishes to other windows; request: the last
+  // request of another window to this one
   `ALTER TABLE windows ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE windows ADD COLUMN state TEXT;
    ALTER TABLE windows ADD COLUMN request TEXT;`,

@@ -26,12 +26,12 @@ const NO_KEYS: ReadonlySet<string> = new Set()
 /** A write of a conversation or of a separate copy. */
 export interface WrittenConversation {
   agentId: string
-  /** as stored */
+  /** the stored id: the session's id, and that of a separate copy */
   id: string
   /** the revisions; `before` is absent if nothing was stored */
   before: string | undefined
   after: string
-  /** of the written entries; absent for all */
+  /** positions of the written entries; absent: all entries */
   positions: number[] | undefined
 }
 
@@ -44,27 +44,29 @@ export interface TranscriptsOptions {
 }
 
 /**
- * The saved conversations on this machine, stored entry by entry. A saved conversation can be shown before its agent has
- * started, and even if the agent can't load it. All windows share them. A session is open in one window at a time, and only this
- * window writes its conversation; what another window writes is saved separately and merged when the conversation is
- * read. Nothing here throws: what can't be saved is reported.
+ * The saved conversations on this machine, stored entry by entry. A saved conversation can be shown before its agent has started, and even
+ * if the agent can't load it. All windows share them. A session is open in one window at a time, and only this window writes its
+ * conversation; writes by another window are saved separately and merged when the conversation is read. No method throws: what can't be
+ * saved is reported.
  */
 export class Transcripts implements Disposable {
   readonly #database: TranscriptDatabase
   readonly #leases: Leases
   readonly #now: () => number
   readonly #rows: TranscriptRows
-  /** by agent and id of the copy: the revision that was written or read here last */
+  /** by agent and id of the copy: the revision that this window last wrote or read */
   readonly #revisions = new Map<string, string>()
-  /** by agent and id of the copy: separate copies that are included in the conversation as it was read here, with their revisions */
+  /**
+   * by agent and id of the copy: the separate copies that were merged into the conversation when this window read it, with their revisions
+   */
   readonly #merged = new Map<string, Array<{ copy: StoredCopy; revision: string }>>()
-  /** the keys of all sessions with saved data, and the database's version then */
+  /** the keys of all sessions with saved data, and the version of the database when they were read */
   #savedKeys: { version: string; keys: ReadonlySet<string> } | undefined
   readonly #wrote = new Emitter<WrittenConversation>()
   readonly #deleted = new Emitter<SessionId>()
 
   readonly onDidWrite = this.#wrote.event
-  /** A saved conversation was deleted. */
+  /** Fires when a saved conversation was deleted. */
   readonly onDidDelete = this.#deleted.event
 
   constructor({ database, leases, secrets, now }: TranscriptsOptions) {
@@ -80,9 +82,9 @@ export class Transcripts implements Disposable {
   }
 
   /**
-   * Writes the changes, all or none. Returns whether they're on disk. Partial changes are refused if they don't fit the stored
-   * conversation: another window has written it meanwhile or has the session, or the first half of a secret was already written. A whole
-   * conversation (`replace`) is always accepted; it's saved separately while another window has the session.
+   * Writes the changes, all or none. Returns whether they're on disk. Partial changes are refused if another window has the session or has
+   * written the conversation meanwhile, or if the first half of a secret was already written. A whole conversation (`replace`) is always
+   * accepted; it's saved separately while another window has the session.
    */
   write(agentId: string, sessionId: string, changes: TranscriptChanges): boolean {
     if (!changes.replace && this.#rows.completesSecret(changes)) return false
@@ -96,7 +98,7 @@ export class Transcripts implements Disposable {
       const fits = onDisk === known && (isOurs || known !== undefined) && !this.#merged.has(key)
       if (!changes.replace && !fits) return undefined
       if (changes.replace) {
-        // this conversation doesn't include the other window's writes
+        // `changes` doesn't include the other window's writes
         if (onDisk !== undefined && onDisk !== known) this.#rows.setApart(copy, onDisk)
         this.#rows.remove(copy)
         if (isOurs) this.#removeMerged(key)
@@ -122,7 +124,7 @@ export class Transcripts implements Disposable {
         const key = sessionKey(...copy)
         const revision = this.#rows.revision(copy)
         const { apart, conversation } = this.#readMerged(copy)
-        // a conversation that this window already writes continues with its known revision
+        // if this window already writes the conversation, its known revision stays
         if (!this.#revisions.has(key)) {
           if (revision !== undefined) this.#revisions.set(key, revision)
           if (apart.length > 0) this.#merged.set(key, apart)
@@ -140,8 +142,8 @@ export class Transcripts implements Disposable {
   }
 
   /**
-   * The last entries of a long conversation, from position `first` on, with their terminals. `undefined` for a conversation with at
-   * most `min` entries, or with separate copies, which only `read` merges.
+   * The last `last` entries of a long conversation, with their terminals; `first`: the position of the first of these entries. `undefined`
+   * for a conversation with at most `min` entries, or with separate copies, which only `read` merges.
    */
   readEnd(
     agentId: string,
@@ -162,7 +164,7 @@ export class Transcripts implements Disposable {
     )
   }
 
-  /** The first and the last entries of a saved conversation, however long it is; `undefined` if there is none. */
+  /** The first and the last entries of a saved conversation, without reading the others; `undefined` if there is none. */
   ends(
     agentId: string,
     sessionId: string,
@@ -187,8 +189,8 @@ export class Transcripts implements Disposable {
   }
 
   /**
-   * Saves a conversation from another machine. A saved copy on this machine stays: if it differs, the new one is saved separately, and both
-   * are merged when the conversation is read. Other work runs in between, since comparing long conversations takes seconds.
+   * Saves a conversation from another machine. A saved copy on this machine stays: if the copies differ, the new one is saved separately,
+   * and both are merged when the conversation is read. Other work runs in between, since comparing long conversations takes seconds.
    */
   async add(
     agentId: string,
@@ -233,7 +235,7 @@ export class Transcripts implements Disposable {
     }
   }
 
-  /** Changes with every write by any window; `undefined` if nothing is saved. */
+  /** The revision of the conversation, which changes with every write by any window; `undefined` if nothing is saved. */
   revision(agentId: string, sessionId: string): string | undefined {
     return this.#database.attempt(() => {
       const copy = copyOf(agentId, sessionId)
@@ -245,7 +247,7 @@ export class Transcripts implements Disposable {
     }, undefined)
   }
 
-  /** The keys of all sessions of whose conversation anything is saved; the same object until that changes. */
+  /** The keys of all sessions with saved data of their conversation. Returns the same object until they change. */
   keys(): ReadonlySet<string> {
     return this.#database.attempt(() => {
       const version = this.#database.foreignVersion
@@ -257,7 +259,7 @@ export class Transcripts implements Disposable {
     }, NO_KEYS)
   }
 
-  /** Whether anything of the conversation is saved. */
+  /** Whether any part of the conversation is saved. */
   has(agentId: string, sessionId: string): boolean {
     return this.keys().has(sessionKey(agentId, sessionId))
   }
@@ -268,7 +270,7 @@ export class Transcripts implements Disposable {
       this.#savedKeys.keys = new Set(this.#savedKeys.keys).add(key)
   }
 
-  /** The ids of the separate copies of the conversation. While this window has the session, saves by other windows add copies. */
+  /** The ids of the separate copies of the conversation. While this window has the session, writes by other windows add copies. */
   copies(agentId: string, sessionId: string): ReadonlySet<string> {
     return this.#database.attempt(
       () => new Set(this.#rows.separateCopies(copyOf(agentId, sessionId)).map(({ copy }) => copy[1])),
@@ -277,8 +279,8 @@ export class Transcripts implements Disposable {
   }
 
   /**
-   * Deletes the saved conversation; with `copies`, only separate copies among these. Returns whether nothing of the conversation is saved
-   * anymore.
+   * Deletes the saved conversation, or with `copies`, only separate copies among these. Returns whether nothing of the conversation is
+   * saved anymore.
    */
   forget(agentId: string, sessionId: string, copies?: ReadonlySet<string>): boolean {
     const isRemoved = this.#database.transaction(() => {
@@ -330,7 +332,9 @@ export class Transcripts implements Disposable {
     this.#deleted.dispose()
   }
 
-  /** Deletes separate copies that were read, since the whole conversation written now includes them. */
+  /**
+   * Deletes the separate copies that were merged when the conversation was read, since the whole conversation written now includes them.
+   */
   #removeMerged(key: string): void {
     for (const { copy, revision } of this.#merged.get(key) ?? []) {
       if (this.#rows.revision(copy) === revision) this.#rows.remove(copy)
@@ -343,7 +347,7 @@ function positionsOf({ entries, texts = [] }: TranscriptChanges): number[] {
   return [...new Set([...entries, ...texts].map(({ position }) => position))]
 }
 
-/** Whether merging the other conversation changes nothing. */
+/** Whether merging the other conversation into the known one would change nothing. */
 function* includes(known: SavedConversation, other: SavedConversation): SteppedWork<boolean> {
   const merged = yield* mergeConversations(known, other)
   // ignore ids and turns, since merging renumbers them
@@ -377,14 +381,14 @@ function* mergeConversations(
     const own = terminals.get(terminal.terminalId)
     if (!own || terminal.output.length > own.output.length) terminals.set(terminal.terminalId, terminal)
   }
-  // both are complete up to a frame of the same agent
+  // each conversation is complete up to a frame of its hosted agent's output: with the same agent, the one with the later frame is newer
   const isOtherLater =
     known.said !== undefined &&
     known.said.hostedId === other.said?.hostedId &&
     known.said.frame < other.said.frame
   const [old, now] = isOtherLater ? [known, other] : [other, known]
   const title = now.head.title ?? old.head.title
-  // entries that are damaged in the one copy may be readable in the other
+  // entries that are damaged in one copy may be readable in the other
   const readable = old.entries.filter(entry => entry.kind !== 'unknown' || entry.updateKind !== 'damaged')
   const { entries } = yield* mergeInSteps(now.entries, readable)
   return {

@@ -1,8 +1,9 @@
 import type { SalvagedTables } from './salvage.ts'
 
 /**
- * The tables of unsent texts. owner: the window's id; empty if no window has the text; place: the order of a window's texts; at: its last
- * change, or when a window last had it, in milliseconds since the epoch; bytes: the size of the items, so that it's known without reading them.
+ * The tables of unsent texts. owner: the window's id; empty if no window has the text; place: the order of a window's texts; at: when the
+ * text was last changed, or a window last had it, in milliseconds since the epoch; bytes: the size of the items, which is known without
+ * reading them.
  */
 export const UNSENT_TABLES = `
   CREATE TABLE unsent (

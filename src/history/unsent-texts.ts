@@ -9,11 +9,11 @@ export interface UnsentText {
   kind: 'draft' | 'prompt'
   /** the key of the text's conversation */
   conversation: string
-  /** the prompt that is being edited in the conversation, if the draft is its text */
+  /** if the draft edits an earlier prompt of the conversation: the id of the prompt's entry */
   entryId?: string
-  /** text and chips, as JSON */
+  /** the text and its chips, as JSON */
   text: string
-  /** the name under which its items are stored separately, because images are large */
+  /** the name under which the text's items are stored separately, because images are large */
   items?: string
 }
 
@@ -24,21 +24,21 @@ export interface UnsentText {
 export interface UnsentTexts extends Disposable {
   /** Whether other windows of the workspace had texts when this window last looked for texts of closed windows. */
   readonly hasOthers: boolean
-  /** Takes over the texts of windows that are gone, in their order. */
+  /** Takes over the texts of closed windows, in the order of the texts. */
   takeOver(): UnsentText[]
   /**
-   * Returns once whether another window has taken over this window's texts, because this window seemed to be gone. None of those texts
-   * belong to this window anymore.
+   * Whether another window has taken over this window's texts, because this window seemed to be closed. None of those texts belong to this
+   * window anymore. Returns true only once.
    */
   takeLoss(): boolean
   /**
-   * Writes all texts of this window, in their order, with items that aren't stored yet, by their names. Returns false if the texts couldn't
-   * be written or another window has taken them over (see `takeLoss`); the stored texts then stay as they were.
+   * Writes all texts of this window, in their order, and by name the items that aren't stored yet. Returns false if the texts couldn't be
+   * written or another window has taken them over (see `takeLoss`); the stored texts then stay as they were.
    */
   write(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean
-  /** Passes texts to the next window that continues their conversation, in any workspace. Returns whether they were stored. */
+  /** Hands texts over to the next window that continues their conversation, in any workspace. Returns whether they were stored. */
   handOver(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean
-  /** Takes the texts that were handed over with a conversation. */
+  /** Takes over the texts that were handed over with a conversation. */
   arrive(conversation: string): UnsentText[]
   /** Removes all texts of a conversation except those of other open windows. */
   forget(conversation: string): void
@@ -46,9 +46,9 @@ export interface UnsentTexts extends Disposable {
   items(name: string): string | undefined
 }
 
-/** The workspace of texts for any window that continues their conversation. No workspace has this name. */
+/** The stored workspace of handed-over texts, which any window may take. No workspace has this name. */
 const ANY = '*'
-/** How many taken-over windows are remembered: nearly all of them never return. */
+/** Number of windows that are remembered because their texts were taken over: nearly all of these windows never return. */
 const MAX_TAKEN_OVER = 100
 
 type Row = Record<string, unknown>
@@ -58,7 +58,7 @@ export interface StoredUnsentTextsOptions {
   windows: Pick<Windows, 'own' | 'beat' | 'isListed'>
   /** the id of the workspace in the database */
   workspace: string
-  /** Milliseconds since the epoch. */
+  /** Returns the time in milliseconds since the epoch. */
   now?: () => number
 }
 
@@ -70,10 +70,10 @@ export class StoredUnsentTexts implements UnsentTexts {
   readonly #now: () => number
   /** the stored content of each text, by id */
   #written = new Map<string, string>()
-  /** by the id of a text that couldn't be taken over yet, since the disk can't be written: the window that owns the text */
+  /** by the id of a text that couldn't be taken over yet, since the disk can't be written: the window that had the text */
   readonly #shown = new Map<string, string>()
   #isKnown = false
-  /** another window's taking over was noticed, and couldn't be removed yet */
+  /** this window has noticed the loss of its texts, but couldn't remove the record of it yet */
   #knowsLoss = false
   hasOthers = false
 
@@ -85,12 +85,12 @@ export class StoredUnsentTexts implements UnsentTexts {
   }
 
   takeOver(): UnsentText[] {
-    // the first window doesn't create the file for this
+    // reading would create the file, which the first window doesn't need
     if (!this.#database.hasFile) return []
     const find = () => this.#database.attempt<string[] | undefined>(() => this.#gone(), undefined)
-    // damage that was found is mended now
+    // a second attempt succeeds if the first one found and repaired damage
     const gone = find() ?? find()
-    // if that can't be read yet, there may be some
+    // if the windows can't be read yet, there may be some
     this.hasOthers ||= !gone
     if (!gone || gone.length === 0) return []
     const taken = this.#change<Row[] | undefined>(() => {
@@ -114,12 +114,12 @@ export class StoredUnsentTexts implements UnsentTexts {
   write(texts: readonly UnsentText[], items: ReadonlyMap<string, string>): boolean {
     if (texts.length === 0 && !this.#isKnown && this.#shown.size === 0) return true
     if (this.#store(texts, items)) return true
-    // large items don't keep the texts from a disk that has space for those
+    // if the disk has no space for large items, store at least the texts
     if (items.size > 0 && this.#store(texts, items, false)) this.#written.clear()
     return false
   }
 
-  /** `withItems`: otherwise, a text with new items refers to its stored items for now. */
+  /** Stores the texts. Without `withItems`, a text with new items refers to the items that are already stored. */
   #store(texts: readonly UnsentText[], items: ReadonlyMap<string, string>, withItems = true): boolean {
     const written = new Map(texts.map((text, place) => [text.id, JSON.stringify([place, text])]))
     const isWritten = this.#change(() => {
@@ -191,7 +191,7 @@ export class StoredUnsentTexts implements UnsentTexts {
     return items === undefined ? undefined : String(items)
   }
 
-  /** The window closes: the next window may take over its texts immediately. */
+  /** Releases the texts of this window, which closes, so that the next window may take them over immediately. */
   dispose(): void {
     if (!this.#isKnown || !this.#database.isOpen) return
     const release = () =>
@@ -213,7 +213,7 @@ export class StoredUnsentTexts implements UnsentTexts {
     return changed
   }
 
-  /** Texts that can't be taken over yet, since the disk can't be written: they are as soon as it can be. */
+  /** Reads texts that can't be taken over yet, since the disk can't be written; they're taken over as soon as possible. */
   #show(read: () => Row[]): UnsentText[] {
     const shown = this.#database.attempt(read, [])
     const fresh = shown.filter(({ id }) => !this.#shown.has(String(id)))
@@ -232,7 +232,7 @@ export class StoredUnsentTexts implements UnsentTexts {
     return isGone(owner, this.#windows)
   }
 
-  /** The windows of the workspace that are gone, and had texts. */
+  /** The closed windows of the workspace whose texts are still stored. */
   #gone(): string[] {
     const owners = this.#database
       .all('SELECT DISTINCT owner FROM unsent WHERE workspace = ? AND owner <> ?', this.#workspace, this.#own)
@@ -250,7 +250,7 @@ export class StoredUnsentTexts implements UnsentTexts {
     )
   }
 
-  /** Records the windows whose texts were taken over, so that a window that was only slow notices. */
+  /** Records the windows whose texts were taken over, so that a window that was only slow notices the loss. */
   #takenFrom(owners: Iterable<string>): void {
     for (const owner of new Set(owners))
       if (owner !== '') this.#database.run('INSERT OR IGNORE INTO taken_over (owner) VALUES (?)', owner)
@@ -296,18 +296,21 @@ export class StoredUnsentTexts implements UnsentTexts {
   }
 }
 
-/** A row of the table, without its text. */
+/** A stored text that no window has, without the text itself. */
 export interface AbandonedText {
   id: string
   /** the id of the window that had the text; empty if it closed */
   owner: string
-  /** the key of its conversation */
+  /** the key of the text's conversation */
   conversation: string
-  /** when it was changed last, or a window last had it, in milliseconds since the epoch */
+  /** when the text was last changed, or a window last had it, in milliseconds since the epoch */
   at: number
 }
 
-/** A text's age is its time without a window: while a window has the text, its time is renewed once it's older than this. Milliseconds. */
+/**
+ * While a window has a text, the text's time is renewed once it's older than this, so that a text's age is the time without a window.
+ * Milliseconds.
+ */
 const SEEN_AFTER_MS = 86_400_000
 
 /** The texts that no window has. May throw SQLite's errors. */

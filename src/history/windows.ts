@@ -8,30 +8,30 @@ import type { TranscriptDatabase } from './transcript-database.ts'
 /** Time since the machine started, which is the same for all processes and can't be set. Milliseconds. */
 const machineClock = () => Number(process.hrtime.bigint() / 1_000_000n)
 
-/** Start time of this process on that clock, since another process may have had the same id before. */
+/** Start time of this process on the machine's clock, which tells it from an earlier process with the same id. */
 const STARTED = Math.round(machineClock() - process.uptime() * 1000)
 /** The precision of {@link STARTED}. Milliseconds. */
 const CLOCK_ERROR_MS = 1000
 
 type Row = Record<string, unknown>
 
-/** A window's published state isn't read if it's longer. Characters. */
+/** Maximum length of a window's published state; a longer one isn't read. Characters. */
 const MAX_STATE = 1024 * 1024
 
 export interface WindowsOptions {
-  /** Milliseconds since the machine started. */
+  /** Returns the time since the machine started. Milliseconds. */
   clock?: (() => number) | undefined
   /**
-   * Resolves once the window itself responds: with VS Code in a browser, the extension host outlives its window by hours. Without it,
-   * the window is open while its process runs.
+   * Resolves once the window itself responds: with VS Code in a browser, the extension host outlives its window by hours. If absent, the
+   * window counts as open while its process runs.
    */
   confirm?: (() => PromiseLike<unknown>) | undefined
 }
 
 /**
  * The windows on this machine: each renews its row regularly. A window that crashed, or hangs for long, counts as closed, and its row is
- * removed with its leases. A process has a row of its own for its leases, since the windows of a process share their open sessions.
- * Functions that are called in a transaction may throw SQLite's errors; the others report SQLite's errors.
+ * removed with its leases. A process also has a row, for the leases that its windows share. Functions that are called in a transaction may
+ * throw SQLite's errors; the others report SQLite's errors.
  */
 export class Windows implements Disposable {
   /** the id of this window, new at each start */
@@ -43,18 +43,24 @@ export class Windows implements Disposable {
   readonly #confirm: () => PromiseLike<unknown>
   #timer: NodeJS.Timeout | undefined
   #isCleaned = false
-  /** when this window's row was renewed last, and when that was tried, by the clock */
+  /** when this window's row was last renewed, and when renewing was last tried, by the clock */
   #renewed = 0
   #tried = 0
-  /** when a long gap ended in which no window could renew its row, because the machine slept or the disk couldn't be written */
+  /**
+   * when the last long gap ended in which no window could renew its row, because the machine slept or the disk couldn't be written, by the
+   * clock
+   */
   #steady = Number.NEGATIVE_INFINITY
   /** when the window responded last, by the clock */
   #answered: number
   #state: string | null = null
   #version = ''
-  /** the windows of this process by id: the database doesn't tell one what another writes, as they share a connection */
+  /**
+   * the windows of this process, by id: they share a connection to the database, so the database doesn't tell them about each other's
+   * writes
+   */
   readonly #here: Map<string, Windows>
-  /** another window of this process has written something for this one */
+  /** whether another window of this process has written something that this window may read */
   #isTold = false
 
   constructor(
@@ -69,7 +75,7 @@ export class Windows implements Disposable {
     this.#answered = this.#clock()
   }
 
-  /** Another window of this process, with its own row. `confirm`: see {@link WindowsOptions}. */
+  /** Creates another window of this process, with its own row. `confirm`: see {@link WindowsOptions}. */
   another(confirm?: WindowsOptions['confirm']): Windows {
     return new Windows(this.#database, { clock: this.#clock, confirm }, this.#here)
   }
@@ -79,7 +85,7 @@ export class Windows implements Disposable {
     return this.#here.has(id)
   }
 
-  /** Registers this window until it's disposed. Other windows see it after a few seconds: a start doesn't wait for the database. */
+  /** Registers this window until it's disposed. Other windows see it after a few seconds, since a start doesn't wait for the database. */
   start(): void {
     if (this.#timer) return
     this.#renewed = this.#clock()
@@ -111,8 +117,8 @@ export class Windows implements Disposable {
   }
 
   /**
-   * Whether a window is open, or may be, if that can't be read now. `earlier`: the known row of a window that isn't in the table, since it
-   * has just started or runs an earlier version of Parley.
+   * Whether a window is open or, if the database can't be read now, whether its process may be running. `earlier`: the known row of a
+   * window that isn't in the table, since it has just started or runs an earlier version of Parley.
    */
   isAlive(id: string, earlier: Row): boolean {
     const read = () => {
@@ -145,7 +151,7 @@ export class Windows implements Disposable {
     return this.#fresh(read)
   }
 
-  /** Whether other windows may have written anything since this was called last. */
+  /** Whether other windows may have written anything since the last call. */
   hasNews(): boolean {
     const before = this.#version
     this.#version = this.#fresh(() => this.#database.foreignVersion) ?? before
@@ -161,7 +167,7 @@ export class Windows implements Disposable {
     this.#tell()
   }
 
-  /** Returns another window's request, once. */
+  /** Takes the last request of another window, so that the next call doesn't return it again. */
   takeRequest(): string | undefined {
     const take = () => {
       const [row] = this.#database.all('SELECT request FROM windows WHERE id = ?', this.own)
@@ -179,26 +185,26 @@ export class Windows implements Disposable {
     this.#tell()
   }
 
-  /** Something was written that the other windows of this process may read. */
+  /** Tells the other windows of this process that something was written that they may read. */
   #tell(): void {
     for (const other of this.#here.values()) if (other !== this) other.#isTold = true
   }
 
-  /** Doesn't do the work if the disk can't be written: what can be read then is old. */
+  /** Returns the result of the work; `undefined` if the disk can't be written, since the data would be old. */
   #fresh<T>(work: () => T): T | undefined {
     const database = this.#database
     if (!database.isWritable) return undefined
     return database.attempt(() => (database.isWritable ? work() : undefined), undefined)
   }
 
-  /** While the disk can't be written, each attempt may copy the whole file to read it. */
+  /** Renews the row, but rarely while the disk can't be written: each attempt may copy the whole file to read it. */
   async #heartbeat(): Promise<void> {
     if (this.#database.isWritable || this.#clock() - this.#tried >= WINDOW_STALE_MS) this.renew()
     try {
       await this.#confirm()
       this.#answered = this.#clock()
     } catch {
-      // the window closes
+      // the call fails when the window closes
     }
   }
 
@@ -215,8 +221,8 @@ export class Windows implements Disposable {
   }
 
   /**
-   * The time since `then`, counting only time in which another window could renew its row. While the disk can't be written or the machine
-   * sleeps, no window can. On Linux, the clock stops during sleep; on macOS and Windows it doesn't.
+   * The time since `then`, counting only time in which another window could renew its row. No window can while the disk can't be written or
+   * the machine sleeps. On Linux, the clock stops during sleep; on macOS and Windows it doesn't.
    */
   #age(then: unknown): number {
     const now = this.#clock()
@@ -249,7 +255,7 @@ export class Windows implements Disposable {
   }
 }
 
-/** Whether the window's process may run; on another machine, it always may. */
+/** Whether the window's process may be running; always true for a process on another machine. */
 function mayRun({ host, pid }: Row): boolean {
   return host !== hostname() || operatingSystem.exists(Number(pid))
 }

@@ -2,7 +2,9 @@ import type { TranscriptDatabase } from './transcript-database.ts'
 
 type Value = string | number | null
 
-/** In a workspace. The Node of the oldest supported VS Code takes numbered parameters (`?1`) for named ones. */
+/**
+ * Sets the dropped checkpoints of a workspace. The Node of the oldest supported VS Code takes numbered parameters (`?1`) for named ones.
+ */
 export const SET_DROPPED = `WITH given (id, json) AS (VALUES (?, ?))
   UPDATE workspaces SET dropped = json FROM given WHERE workspace = id`
 
@@ -16,7 +18,7 @@ export class WorkspaceRows {
     this.#workspace = workspace
   }
 
-  /** Throws if it can't be written. */
+  /** Runs the work in a transaction. Throws if the database can't be written. */
   transact<T>(work: () => T): T {
     return this.#database.perform(() => {
       this.run(
@@ -27,7 +29,7 @@ export class WorkspaceRows {
     })
   }
 
-  /** Throws if it can't be read. */
+  /** Runs a query in a transaction of its own. Throws if the database can't be read. */
   read(sql: string, ...values: Value[]): Array<Record<string, unknown>> {
     return this.#database.perform(() => this.all(sql, ...values), 'DEFERRED')
   }
@@ -37,7 +39,7 @@ export class WorkspaceRows {
     return this.#database.all(sql, this.#workspace, ...values)
   }
 
-  /** In a transaction. */
+  /** Runs a statement within a transaction. */
   run(sql: string, ...values: Value[]): void {
     this.#database.run(sql, this.#workspace, ...values)
   }

@@ -12,7 +12,7 @@ export function setBundle(translations: Readonly<Record<string, string>>, langua
   dateFormats.clear()
 }
 
-/** The sentence in the user's language; `{0}`, `{1}`, … are replaced by the arguments. */
+/** Returns the sentence in the user's language; the arguments replace `{0}`, `{1}`, … */
 export function t(message: string, ...args: ReadonlyArray<string | number>): string {
   const text = bundle[message] ?? message
   if (args.length === 0) return text
@@ -22,12 +22,12 @@ export function t(message: string, ...args: ReadonlyArray<string | number>): str
   })
 }
 
-/** The singular or plural sentence; both get the number as `{0}`. */
+/** Returns the singular or the plural sentence; both contain the number as `{0}`. */
 export function plural(count: number, one: string, many: string): string {
   return t(count === 1 ? one : many, formatNumber(count))
 }
 
-/** The language for `Intl`, as a BCP 47 tag. */
+/** Returns the language for `Intl`, as a BCP 47 tag. */
 export function language(): string {
   return locale
 }
@@ -36,12 +36,12 @@ export function formatNumber(value: number): string {
   return numberFormat(0).format(value)
 }
 
-/** A count where room is short: `3.2K`. */
+/** Returns a number as a short text, for small places: `3.2K`. */
 export function formatCompact(value: number): string {
   return new Intl.NumberFormat(locale, { notation: 'compact' }).format(value)
 }
 
-/** Bytes as text: `812 B`, `1.4 KB`, `23 MB`. */
+/** Returns a number of bytes as text: `812 B`, `1.4 KB`, `23 MB`. */
 export function formatSize(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB'] as const
   let value = bytes
@@ -54,14 +54,14 @@ export function formatSize(bytes: number): string {
   return `${numberFormat(decimals).format(value)} ${units[unit]}`
 }
 
-/** A duration as a short text: `0.4 s`, `12 s`, `3 min 5 s`, `1 h 2 min`. */
+/** Returns a duration as a short text: `0.4 s`, `12 s`, `3 min 5 s`, `1 h 2 min`. */
 export function formatDuration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000
   if (seconds < 9.95) return t('{0} s', numberFormat(1).format(seconds))
   return formatSeconds(Math.round(seconds))
 }
 
-/** Like {@link formatDuration} in whole seconds, for a clock that ticks. */
+/** Like {@link formatDuration}, in whole seconds, for a duration that is updated every second. */
 export function formatSeconds(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds))
   if (whole < 60) return t('{0} s', whole)
@@ -71,7 +71,7 @@ export function formatSeconds(seconds: number): string {
 
 const formats = new Map<number, Intl.NumberFormat>()
 
-/** Cached, since creating one costs a thousand times more than using it. */
+/** Returns a cached number format, since creating a format costs a thousand times more than using it. */
 function numberFormat(decimals: number): Intl.NumberFormat {
   let format = formats.get(decimals)
   if (!format) {

@@ -6,9 +6,9 @@ const FIX = vscode.CodeActionKind.QuickFix.append('parley')
 const EXPLAIN = vscode.CodeActionKind.Empty.append('parley.explain')
 
 /**
- * *Fix with Parley* and *Explain with Parley*. VS Code lists them after those of languages, because they don't name the
- * problems that they solve and because their provider is for all languages. When VS Code requests code actions automatically, they are offered only
- * for errors and warnings, so that no light bulb appears for every selection or spelling hint.
+ * Returns *Fix with Parley* and *Explain with Parley*. VS Code lists them after the actions of languages, because they don't name the
+ * problems that they solve and because their provider is for all languages. When VS Code requests code actions automatically, they are
+ * offered only for errors and warnings, so that no light bulb appears for every selection or spelling hint.
  */
 export function codeActions(
   { uri }: vscode.TextDocument,

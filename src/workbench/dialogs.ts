@@ -30,7 +30,7 @@ export const dialogs: Dialogs = {
   },
   notify,
   showStatus(text, action) {
-    // names of files may contain what looks like an icon
+    // file names may contain `$(`, which would begin an icon
     const plain = text.replaceAll('$(', '\\$(')
     if (!action) return vscode.window.setStatusBarMessage(plain, STATUS_MS)
     const item = vscode.window.createStatusBarItem('parley.decision', vscode.StatusBarAlignment.Left, -1000)
@@ -114,7 +114,7 @@ function toItem<T extends PickItem>(item: T): ShownItem<T> {
 const ON_LIGHT = '#3b3b3b'
 const ON_DARK = '#cccccc'
 
-/** An image has no color of the theme, so an agent in a color is a circle in it. */
+/** Returns an agent's icon. An image can't have a color of the theme, so an agent with a color gets a codicon or a circle. */
 function iconPath(text: string): vscode.IconPath {
   const { icon, color } = iconAndColor(text)
   if (color !== undefined) {
@@ -131,7 +131,7 @@ function iconPath(text: string): vscode.IconPath {
   return { light: inColor(ON_LIGHT), dark: inColor(ON_DARK) }
 }
 
-/** A setting may name anything. */
+/** Decodes an icon's URL; `undefined` if it's invalid, since a setting may contain anything. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text)

@@ -22,7 +22,7 @@ import { withCancellation } from './with-cancellation.ts'
 
 type Form = Extract<ElicitationRequest, { mode: 'form' }>
 type Visit = Extract<ElicitationRequest, { mode: 'url' }>
-/** `undefined` if left without an answer. */
+/** The value of a field; `undefined` if the user closed the input. */
 type Given = { value: ElicitationValue | undefined } | undefined
 
 /**
@@ -110,7 +110,7 @@ function describeWarning(warning: UrlWarning): string {
   }
 }
 
-/** Escape at any field cancels the whole form. */
+/** Lets the user fill in a form field by field. Escape at any field cancels the whole form. */
 async function fillIn(name: string, form: Form, signal: AbortSignal): Promise<ElicitationOutcome> {
   const begun = await begin(name, form, signal)
   if (begun !== 'accept') return { action: begun }
@@ -130,7 +130,7 @@ async function fillIn(name: string, form: Form, signal: AbortSignal): Promise<El
   return { action: 'cancel' }
 }
 
-/** Shows which agent asks for what, before the first field. */
+/** Shows the agent's name and message, before the first field. */
 function begin(name: string, form: Form, signal: AbortSignal): Promise<ElicitationOutcome['action']> {
   const about = [form.title, form.message, form.description].flatMap(text => linesOf(text ?? ''))
   const accept = form.fields.length > 0 ? l10n.t('Answer') : l10n.t('Yes')
@@ -166,12 +166,12 @@ async function choose(
   }
 }
 
-/** An agent's text for a quick input, where `$(name)` would be an icon. */
+/** Returns an agent's text for a quick input, where `$(name)` would be an icon. */
 function labelOf(text: string): string {
   return withoutIcons(visibleProse(text))
 }
 
-/** An agent's text in lines that fit into a quick input. */
+/** Returns an agent's text in lines that fit into a quick input. */
 function linesOf(text: string): string[] {
   return visibleProse(text)
     .trim()

@@ -4,10 +4,10 @@ import * as vscode from 'vscode'
 import { HiddenCommandId } from '../app/ids.ts'
 import type { Dialogs } from '../app/workbench.ts'
 
-/** what the links in visible notifications do, by the notification's id */
+/** by notification ID: the function that a link in the visible notification calls */
 const visible = new Map<string, (choice: unknown) => void>()
 
-/** A progress notification with links, because no other kind can be closed when it's over. */
+/** Shows a progress notification with links, because an extension can't close any other kind of notification. */
 export const notify: Dialogs['notify'] = (text, choices, over) => {
   const id = randomUUID()
   const title = `${text}  ${choices.map((label, at) => linkTo(label, [id, at])).join(' · ')}`

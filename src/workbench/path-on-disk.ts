@@ -1,7 +1,7 @@
 import type { Uri } from 'vscode'
 import { withUpperCaseDrive } from '../common/platform.ts'
 
-/** The path of a file on this machine's disk, spelled as agents, Git and Node spell it. */
+/** Returns the path of a file on this machine's disk, spelled as agents, Git and Node spell it. */
 export function pathOnDisk({ fsPath }: Pick<Uri, 'fsPath'>, platform?: NodeJS.Platform): string {
   return withUpperCaseDrive(fsPath, platform)
 }

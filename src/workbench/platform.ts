@@ -29,18 +29,18 @@ export interface PlatformOptions {
   /** Owns everything that is created here. */
   own: DisposableStore
   commentController: vscode.CommentController
-  /** How the services reach the platform: directly by default. */
+  /** Returns the platform as the services call it; by default, the platform itself. */
   carry?: (platform: Platform) => Platform
-  /** How VS Code's part reaches the services: directly by default. */
+  /** Returns the services as VS Code's part calls them; by default, the services themselves. */
   carryBack?: (services: EditorServices) => EditorServices
 }
 
-/** Texts are looked up in VS Code's bundle for the user's language. */
+/** Makes `@vscode/l10n` look up texts in VS Code's bundle for the user's language. */
 export function configureTexts(): void {
   if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle })
 }
 
-/** The parts of VS Code that the services need. `changeEditors`: created after the services that need it. */
+/** Creates the parts of VS Code that the services need. `changeEditors` is called later, since it needs the services. */
 export function createPlatform(
   { context, log: channel, own, commentController }: PlatformOptions,
   changeEditors: () => ChangeEditors,
@@ -98,19 +98,19 @@ export function createPlatform(
   }
 }
 
-/** By the workspace's file, its folder, or none. */
+/** Returns the URI of the workspace's file or first folder, which identifies the workspace; empty if there is none. */
 function workspaceIdentity(): string {
   const { workspaceFile, workspaceFolders } = vscode.workspace
   return (workspaceFile ?? workspaceFolders?.[0]?.uri)?.toString() ?? ''
 }
 
-/** In a remote window, that of the remote machine. */
+/** Returns the folder of VS Code's default profile; in a remote window, the remote machine's. */
 function userFolder({ globalStorageUri }: vscode.ExtensionContext): string {
   // …/User/globalStorage/<extension> in every profile: VS Code doesn't tell the profile
   return path.dirname(path.dirname(pathOnDisk(globalStorageUri)))
 }
 
-/** The folders of the editor's settings: the user's, and in a remote window the machine's. */
+/** Returns the folders of the editor's settings: the user's, and the machine's, which exists on remote machines. */
 function settingsFolders(context: vscode.ExtensionContext): string[] {
   const user = userFolder(context)
   return [user, path.join(path.dirname(user), 'Machine')]

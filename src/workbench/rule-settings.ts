@@ -64,7 +64,7 @@ export const ruleSettings: RuleSettings = {
   },
 }
 
-/** `undefined` for a file that doesn't exist, or that VS Code doesn't open as text. */
+/** Resolves to a file's document; `undefined` for a file that doesn't exist, or that VS Code doesn't open as text. */
 async function opened(file: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   try {
     return await vscode.workspace.openTextDocument(file)
@@ -73,7 +73,7 @@ async function opened(file: vscode.Uri): Promise<vscode.TextDocument | undefined
   }
 }
 
-/** The user settings, once they are the active editor. */
+/** Resolves to the document of the user settings, once it's in the active editor. */
 async function shownSettings(): Promise<vscode.TextDocument | undefined> {
   const now = () => {
     const document = vscode.window.activeTextEditor?.document

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode'
 import { runToEnd } from './run-task.ts'
 
-/** See `Workbench.runInTerminal`. A task has a terminal that stays, and reports the exit code of its process. */
+/** Runs a command as a task: see `Workbench.runInTerminal`. A task's terminal stays, and VS Code reports its exit code. */
 export async function runInTerminal(
   command: string,
   cwd: string,
@@ -9,7 +9,7 @@ export async function runInTerminal(
   signal?: AbortSignal,
 ): Promise<number | undefined> {
   const task = new vscode.Task(
-    // VS Code takes tasks with equal definitions for one task, and doesn't run two of them at once
+    // VS Code treats tasks with equal definitions as the same task, which doesn't run twice at once
     { type: 'parley', name, cwd },
     vscode.TaskScope.Workspace,
     name,

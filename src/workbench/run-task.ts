@@ -3,18 +3,18 @@ import { DisposableStore, toDisposable } from '../common/disposable.ts'
 import type { TaskRun } from '../mcp/server/editor-features.ts'
 
 interface RunOptions {
-  /** An execution that ends before VS Code has reported which one was started may belong to an equal task. */
+  /** Whether another task equals this one: an execution that ends before VS Code has reported the started one may be of an equal task. */
   isSame: (task: vscode.Task) => boolean
-  /** How long to wait for the end. By default, without a limit. */
+  /** How long to wait for the end, in milliseconds; by default, without a limit. */
   waitMs?: number
   /** Ends the task. */
   signal?: AbortSignal
 }
 
-/** How much later than its task the end of a process, with the exit code, may be reported: more on a busy machine. Milliseconds. */
+/** How long to wait after a task's end for the end of its process, with the exit code, which VS Code reports later. Milliseconds. */
 const EXIT_CODE_MS = 2000
 
-/** Runs a task and tells how it ended. */
+/** Runs a task; resolves to how it ended. */
 export async function runToEnd(
   task: vscode.Task,
   { isSame, waitMs, signal }: RunOptions,
@@ -32,7 +32,7 @@ export async function runToEnd(
       )
       own.add(
         vscode.tasks.onDidEndTask(({ execution }) => {
-          // the end of its process, which has the exit code, may be reported right after this
+          // the end of the task's process, with the exit code, may be reported right after this event
           if (isOwn(execution)) setTimeout(() => resolve({ ended: true }), EXIT_CODE_MS)
         }),
       )

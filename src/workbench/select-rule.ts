@@ -4,7 +4,7 @@ import { MAX_RULES_FILE } from '../common/limits.ts'
 import { readPermissionRules } from '../sessions/permission-rules/read-rules.ts'
 import type { PermissionRule } from '../sessions/permission-rules/rule.ts'
 
-/** Shows a rule in the file with settings that contains it. Returns false if the file doesn't. `within`: where its settings are. */
+/** Selects a rule in a settings file; resolves to false if the file doesn't contain it. `within`: the path of the settings in the JSON. */
 export async function selectRule(
   document: vscode.TextDocument,
   within: readonly string[],

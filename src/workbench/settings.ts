@@ -12,23 +12,23 @@ import {
 } from '../common/settings.ts'
 import { pathOnDisk } from './path-on-disk.ts'
 
-/** The only code that reads and writes `parley.*` in VS Code's settings. Also reads the few other settings that matter. */
+/** Reads and writes `parley.*` in VS Code's settings, which no other module does. Also reads the few other settings that matter. */
 
 const SECTION = 'parley'
 
-/** The value that applies in this window, or the default if the value is invalid. */
+/** Returns the value that applies in this window, or the default if the value is invalid. */
 export function readSetting<N extends SettingName>(name: N): SettingValue<N> {
   return readSettingValue(name, vscode.workspace.getConfiguration(SECTION).get<unknown>(name))
 }
 
-/** All values that apply in this window, unchecked. */
+/** Returns all values that apply in this window, unchecked. */
 export function settingValues(): Record<SettingName, unknown> {
   const configuration = vscode.workspace.getConfiguration(SECTION)
   const values = SETTING_NAMES.map(name => [name, configuration.get<unknown>(name)])
   return Object.fromEntries(values) as Record<SettingName, unknown>
 }
 
-/** VS Code's own network settings. */
+/** Returns VS Code's own network settings. */
 export function networkSettings(): NetworkSettings {
   const http = vscode.workspace.getConfiguration('http')
   const isOff = http.get('proxySupport') === 'off'
@@ -40,13 +40,13 @@ export function networkSettings(): NetworkSettings {
   }
 }
 
-/** Globs of the files that the user hides. */
+/** Returns the globs of the files that the user hides. */
 export function hiddenFiles(): string[] {
   const globs = vscode.workspace.getConfiguration('files').get<Record<string, unknown>>('exclude') ?? {}
   return Object.entries(globs).flatMap(([glob, isHidden]) => (isHidden === true ? glob : []))
 }
 
-/** VS Code's setting for folders of prompt files, unchecked: the values of the user and of the workspace. */
+/** Returns VS Code's setting for folders of prompt files, unchecked: the values of the user and of the workspace. */
 export function promptFilesLocations(): Record<'user' | 'workspace', Record<string, unknown>> {
   const set = vscode.workspace.getConfiguration('chat').inspect<unknown>('promptFilesLocations')
   const table = (value: unknown) => (isRecord(value) ? value : {})
@@ -54,7 +54,7 @@ export function promptFilesLocations(): Record<'user' | 'workspace', Record<stri
   return { user: table(set?.globalValue), workspace }
 }
 
-/** The unchecked values of each scope, including a folder's if given. */
+/** Returns the unchecked values of each scope, including a folder's if given. */
 export function inspectSetting(name: SettingName, folder: vscode.Uri | null = null) {
   return vscode.workspace.getConfiguration(SECTION, folder).inspect<unknown>(name)
 }
@@ -76,8 +76,8 @@ export function onDidChangeSetting(name: SettingName, listener: () => void): vsc
 }
 
 /**
- * Shows a setting, or all of them, in the Settings editor, in the tab where the user can change it: in a remote window the
- * user tab leaves out what belongs to a machine, and the remote tab leaves out what belongs to the application.
+ * Shows a setting, or all settings, in the Settings editor, in the tab where the user can change it: in a remote window, the
+ * user tab omits settings of the machine, and the remote tab omits settings of the application.
  */
 export async function openSetting(name?: SettingName): Promise<void> {
   const query = name === undefined ? '@ext:parley.parley' : `@id:${SECTION}.${name}`
@@ -89,8 +89,8 @@ export async function openSetting(name?: SettingName): Promise<void> {
 }
 
 /**
- * Shows a setting in the JSON file of the user settings that contains it; in a remote window, that may be the remote
- * machine's.
+ * Shows a setting in the JSON file of the user settings that contains it; in a remote window, that file may be on the remote
+ * machine.
  */
 export async function openUserSettingsFile(name: SettingName, reveals = true): Promise<void> {
   await vscode.commands.executeCommand(
@@ -110,7 +110,7 @@ function isRemoteWindow(): boolean {
   return Boolean(vscode.env.remoteName)
 }
 
-/** Values scope by scope. In an untrusted workspace VS Code withholds the restricted ones itself. */
+/** Returns the settings' values scope by scope. In an untrusted workspace, VS Code itself withholds the values of restricted settings. */
 export function settingLayers(): Record<LayeredSetting, SettingLayer[]> {
   const all = vscode.workspace.getConfiguration(SECTION, null)
   // If several folders have the setting, the first folder takes precedence, so it comes last.
@@ -136,14 +136,14 @@ export function settingLayers(): Record<LayeredSetting, SettingLayer[]> {
   return Object.fromEntries(layers) as Record<LayeredSetting, SettingLayer[]>
 }
 
-/** The workspace folders that are on this machine's disk. */
+/** Returns the workspace folders that are on this machine's disk. */
 export function localFolders(): Array<{ name: string; path: string }> {
   return namedFolders()
     .filter(({ uri }) => uri.scheme === 'file')
     .map(({ uri, name }) => ({ name, path: pathOnDisk(uri) }))
 }
 
-/** Settings and files of a folder are known by its name, which several folders may share. */
+/** Returns the workspace folders with distinct names, since users know a folder by its name, which several folders may share. */
 function namedFolders(): Array<{ name: string; uri: vscode.Uri }> {
   const folders = vscode.workspace.workspaceFolders ?? []
   const names = distinctNames(folders.map(({ name, uri }) => ({ name, path: pathOnDisk(uri) })))

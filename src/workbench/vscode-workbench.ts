@@ -31,11 +31,11 @@ export interface VsCodeWorkbenchOptions {
   comments: CommentThreads
   mentions: MentionSearch
   statusItem: VsCodeStatusItem
-  /** the folder of VS Code's default profile, whichever is used; in a remote window, that of the remote machine */
+  /** the folder of VS Code's default profile, even if another profile is active; in a remote window, the remote machine's */
   userFolder: string
 }
 
-/** VS Code, as the rest of Parley uses it. */
+/** Creates the interface to VS Code that the rest of Parley uses. */
 export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbench {
   const { state } = options
   return {
@@ -91,7 +91,7 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
       const { workspaceFile, workspaceFolders } = vscode.workspace
       const saved = workspaceFile?.scheme === 'untitled' ? undefined : workspaceFile
       if (!mayFocus(wanted, saved ?? workspaceFolders?.[0]?.uri)) return false
-      // VS Code finds the window that has it already
+      // if a window already shows the workspace, VS Code focuses that window
       await vscode.commands.executeCommand('vscode.openFolder', wanted, { forceNewWindow: true })
       return true
     },
@@ -108,7 +108,7 @@ export function createVsCodeWorkbench(options: VsCodeWorkbenchOptions): Workbenc
       })
     },
     runInTerminal: async (...run) => (await import('./run-in-terminal.ts')).runInTerminal(...run),
-    // VS Code uses a string as it is, whereas `Uri` would change what is escaped in the address of a sign-in.
+    // VS Code passes on a string unchanged, whereas `Uri` would change escaped characters in the URL of a sign-in.
     openExternal: async url => void (await vscode.env.openExternal(url as unknown as vscode.Uri)),
     copy: async text => vscode.env.clipboard.writeText(text),
   }

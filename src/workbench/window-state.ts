@@ -8,12 +8,12 @@ import { hiddenFiles, localFolders, networkSettings, settingLayers, settingValue
 /** The sections of VS Code's settings that the state contains. */
 const SECTIONS = ['parley', 'http', 'files.exclude']
 
-/** What the services know of the window at any time. */
+/** The state of the window that is always available to the services. */
 export class VsCodeWindowState extends Owner {
   readonly #change = this.register(new Emitter<void>())
   readonly onDidChange = this.#change.event
   readonly #linkStart: string
-  /** absent after a change, until it's asked for */
+  /** the last computed state; absent after a change, until the state is read */
   #current: WindowState | undefined
 
   constructor(extensionId: string) {

@@ -3,7 +3,7 @@ import type { WindowStorage } from '../app/storage/stores.ts'
 import type { KeyValueStore } from '../common/key-value-store.ts'
 import { pathOnDisk } from './path-on-disk.ts'
 
-/** The storage that VS Code gives the extension in this window. */
+/** Returns the storage that VS Code gives the extension in this window. */
 export function windowStorage(context: vscode.ExtensionContext): WindowStorage {
   return {
     workspace: mementoStore(context.workspaceState),
@@ -13,7 +13,7 @@ export function windowStorage(context: vscode.ExtensionContext): WindowStorage {
   }
 }
 
-/** Values are written with a delay. */
+/** Returns a store in a memento, which VS Code writes with a delay. */
 function mementoStore(memento: vscode.Memento): KeyValueStore {
   return {
     get: key => memento.get(key),

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode'
 
-/** Passes work the token that VS Code's API takes for a signal. */
+/** Runs `work` with a cancellation token, as VS Code's API takes it, that is canceled when the signal aborts. */
 export async function withCancellation<T>(
   signal: AbortSignal | undefined,
   work: (token: vscode.CancellationToken) => PromiseLike<T>,

@@ -12,13 +12,13 @@ import { AgentProcess } from '../transport/agent-process.ts'
 import { LineSplitter } from '../transport/line-splitter.ts'
 import { GENTLE_STOP, type RunningProcess } from '../transport/running-process.ts'
 
-/** What a process may send before it's ended: a check needs a few hundred messages. */
+/** The maximum number of frames and bytes that a process may send before it's ended. A check needs a few hundred messages. */
 const MAX_FRAMES = 20_000
 const MAX_BYTES = 64 * 1024 * 1024
-/** maximum number of lines that aren't messages that are kept, and of characters of each */
+/** The maximum number of lines that are kept although they aren't messages, and the maximum number of characters of each. */
 const MAX_NOISE = 20
 const MAX_NOISE_LENGTH = 500
-/** How long to wait for the end of the output of a process that has exited, in milliseconds. */
+/** How long to wait for the rest of the output after the process has exited, in milliseconds. */
 const OUTPUT_END_MS = 500
 
 export type Json = Record<string, unknown>
@@ -26,43 +26,43 @@ export type Json = Record<string, unknown>
 export interface Frame {
   direction: 'send' | 'receive'
   message: Json
-  /** of a response: the method of its request, if that's known */
+  /** in a response: the method of its request, if it's known */
   answers?: string
-  /** what was sent, if it isn't a message */
+  /** the text that was sent, if it isn't a message */
   raw?: string
 }
 
-/** An answer as it came. */
+/** An answer, unchanged. */
 export type Reply = { result: unknown; error?: undefined } | { error: Json; result?: undefined }
 
-/** The secrets are redacted in what the agent sends. */
+/** The connection's options. `secrets` are redacted in everything that the agent sends. */
 export type CheckConnectOptions = ConnectOptions & { secrets: SecretRegistry }
 
-/** The agent ended, or was ended since it sent too much. The message says so. */
+/** The agent ended, or was ended because it sent too much. The message says which. */
 class AgentEndedError extends Error {}
 
-/** The agent didn't answer in time. The message says so. */
+/** The agent didn't answer in time. The message names the request. */
 export class NoAnswerError extends Error {}
 
 /**
- * The process of an agent, to which anything can be sent, also what isn't a message. Everything that the agent sends is recorded as it
- * is; nothing is corrected as for a user's agent.
+ * The process of an agent to which the checks can send any text, even text that isn't a message. Everything that the agent sends is
+ * recorded unchanged; unlike in normal use, nothing is corrected.
  */
 export class AgentUnderTest {
   readonly frames: Frame[] = []
   /** lines on stdout that aren't messages */
   readonly noise: string[] = []
   noiseCount = 0
-  /** responses to nothing and the like, as sentences */
+  /** problems with ids, such as a response to no request, as sentences */
   readonly idProblems: string[] = []
-  /** Requests of the agent for which this returns `true` stay without an answer; see {@link answer}. */
+  /** Returns whether a request of the agent stays without an answer until {@link answer} is called. */
   holds: (method: string) => boolean = () => false
   readonly #process: RunningProcess
   readonly #lines: LineSplitter
   readonly #secrets: SecretRegistry
   readonly #signal: AbortSignal
   readonly #open = new Map<string | number, { method: string; reply: (reply: Reply) => void }>()
-  /** requests of the agent without an answer */
+  /** unanswered requests of the agent */
   readonly #asked = new Map<unknown, string>()
   readonly #ended = deferred<string>()
   #watchers = new Set<() => void>()
@@ -119,12 +119,12 @@ export class AgentUnderTest {
     return this.#process.stderrTail
   }
 
-  /** Sends a request, and resolves to the answer. `text`: uses a text as its id instead of a number. */
+  /** Sends a request and resolves to the answer. `text`: whether the request's id is a text instead of a number. */
   request(method: string, params: unknown, ms: number, text = false): Promise<Reply> {
     return this.within(this.begin(method, params, text), ms, method)
   }
 
-  /** Sends a request. The answer may never come, see {@link within}. */
+  /** Sends a request. The answer may never come, so await it with {@link within}. */
   begin(method: string, params: unknown, text = false): Promise<Reply> {
     const number = this.#nextId++
     const id = text ? `check-${number}` : number
@@ -135,7 +135,7 @@ export class AgentUnderTest {
   }
 
   /**
-   * What a promise resolves to.
+   * Resolves to the result of a promise that must settle in time.
    * @throws NoAnswerError after `ms` milliseconds, AgentEndedError, CancelledError
    */
   async within<T>(promise: Promise<T>, ms: number, method: string): Promise<T> {
@@ -159,18 +159,18 @@ export class AgentUnderTest {
     this.#send({ jsonrpc: '2.0', method, params })
   }
 
-  /** Sends a response that nothing asked for. */
+  /** Sends a response, even to a request that the agent didn't send. */
   respond(id: unknown, result: unknown): void {
     this.#send({ jsonrpc: '2.0', id, result })
   }
 
-  /** Sends a line that needn't be a message. */
+  /** Sends a line, which doesn't have to be a message. */
   write(raw: string): void {
     this.frames.push({ direction: 'send', message: {}, raw })
     this.#write(raw)
   }
 
-  /** The first received frame from an index on that matches, also one that comes within `ms` milliseconds. */
+  /** Resolves to the first received frame at or after the index `from` that matches. Waits up to `ms` milliseconds for such a frame. */
   async find(matches: (frame: Frame) => boolean, from: number, ms: number): Promise<Frame | undefined> {
     const found = deferred<Frame | undefined>()
     let at = from
@@ -190,7 +190,7 @@ export class AgentUnderTest {
     }
   }
 
-  /** Resolves when the agent has sent nothing for some time, at the latest after five times as long. */
+  /** Resolves when the agent has sent nothing for `ms` milliseconds, at the latest after five times as long. */
   async quiet(ms: number): Promise<void> {
     for (let round = 0; round < 5; round++) {
       const { length } = this.frames
@@ -204,7 +204,7 @@ export class AgentUnderTest {
     this.#send({ jsonrpc: '2.0', id, result })
   }
 
-  /** Whether the agent exits within `ms` milliseconds once its input has ended. */
+  /** Ends the agent's input and resolves to whether the agent exits within `ms` milliseconds. */
   async exitsAtEndOfInput(ms: number): Promise<boolean> {
     this.#process.stdin.end()
     return (await raceAbort(withTimeout(this.#ended.promise, ms), this.#signal)) !== undefined
@@ -274,7 +274,7 @@ export class AgentUnderTest {
 
   #answered(frame: Frame): void {
     const { id, result, error } = frame.message
-    // an error about what couldn't be read has no id
+    // The id is `null` in an error about a message that the agent couldn't read.
     if (id === null || id === undefined) return
     const open = this.#open.get(id as string)
     if (!open) {
@@ -299,7 +299,7 @@ export class AgentUnderTest {
   }
 }
 
-/** How the check answers a request: it allows nothing. */
+/** Returns the answer to a request of the agent that allows nothing; `undefined` if the check doesn't support the method. */
 function refusal(method: string, params: unknown): Json | undefined {
   if (method === 'elicitation/create') return { action: 'decline' }
   if (method !== 'session/request_permission') return undefined
@@ -316,7 +316,7 @@ function shownId(id: unknown): string {
   return (JSON.stringify(id) ?? '').slice(0, 80)
 }
 
-/** The message on a line, also if escape codes of a terminal precede it. */
+/** Returns the message on a line, even if terminal escape codes precede the message. */
 function parsed(line: string): Json | undefined {
   try {
     const text = stripVTControlCharacters(line)

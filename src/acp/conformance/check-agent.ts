@@ -30,32 +30,32 @@ export const CONFORMANCE_CHECKS: readonly ConformanceCheck[] = [
   ...traffic,
 ]
 
-/** Prompts that the checks send to each version of an agent. */
+/** The number of prompts that the checks send to an agent for each version. */
 export const PROMPTS_SENT = 3
 
-/** maximum number of messages, and of characters of each, that explain a failure */
+/** the maximum number of messages that explain a failure, and the maximum number of characters of each */
 const MAX_TRAFFIC = 12
 const MAX_TRAFFIC_LENGTH = 800
-/** These can say something although the agent couldn't be initialized. */
+/** The ids of the checks that can give a result even if the agent couldn't be initialized. */
 const WITHOUT_SESSION = new Set(['initialize', 'unknown-version', 'stdout'])
 
 export interface CheckAgentOptions
   extends Omit<RunOptions, 'folder' | 'connect' | 'times' | 'prompts'>,
     Partial<Pick<RunOptions, 'times' | 'prompts'>> {
   connect: Omit<ConnectOptions, 'signal'>
-  /** Default: both. */
+  /** The protocol versions to check; both by default. */
   versions?: readonly ProtocolVersion[]
   withPrompts: boolean
-  /** IDs of checks that aren't made. */
+  /** The ids of the checks to skip. */
   skip?: ReadonlySet<string>
   /** Called before each check. */
   onCheck?: (title: string, version: ProtocolVersion) => void
 }
 
 /**
- * Checks whether an agent follows the specification, in an empty temporary folder, which is deleted afterward. It gets no permission, and
- * neither files nor terminals. Leaves nothing running. Rejects with `CancelledError` when the signal aborts; whatever the agent does is in
- * the report.
+ * Checks whether an agent follows the specification. The agent runs in an empty temporary folder, which is deleted afterward, and gets no
+ * permissions, files or terminals. Leaves nothing running. Rejects with `CancelledError` when the signal aborts. Every failure of the agent
+ * is in the report.
  */
 export async function checkAgent(options: CheckAgentOptions): Promise<ConformanceReport> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'parley-check-')))
@@ -91,7 +91,7 @@ export async function checkAgent(options: CheckAgentOptions): Promise<Conformanc
   }
   if (!report.versions.some(({ isSpoken }) => isSpoken))
     report.problem = l10n.t('The agent uses neither version 1 nor version 2 of the protocol.')
-  // what it doesn't speak is only of interest if it speaks nothing
+  // The results of an unsupported version matter only if the agent supports no version.
   else for (const one of report.versions) if (!one.isSpoken) one.results = []
   return report
 }
@@ -151,13 +151,13 @@ async function runCheck(
     const lines = frames.slice(-MAX_TRAFFIC).map(frame => shownFrame(frame, secrets))
     const last = run.processes.at(-1)
     const stderr = error instanceof CheckFailed ? '' : stderrLine(last, secrets)
-    // an agent that doesn't answer may not answer anything anymore
+    // An agent that didn't answer may be stuck, so later checks get a new process.
     if (error instanceof NoAnswerError) await run.stop()
     return { status: 'failed', detail: [detail, stderr].filter(Boolean).join('\n'), traffic: lines }
   }
 }
 
-/** The end of what the agent wrote to stderr. */
+/** Returns the end of the agent's stderr as a line; empty if there is none. */
 function stderrLine(agent: AgentUnderTest | undefined, secrets: SecretRegistry): string {
   const tail = clean(agent?.stderrTail.slice(-1000) ?? '', secrets)
   return tail === '' ? '' : l10n.t('stderr: {0}', tail)

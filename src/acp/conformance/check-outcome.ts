@@ -1,8 +1,8 @@
-/** The agent doesn't do what the specification demands. The message says what it does, in a sentence. */
+/** The agent violates the specification. The message says what the agent does, as a sentence. */
 export class CheckFailed extends Error {}
 
-/** The agent doesn't claim to support this. */
+/** The agent doesn't claim to support what the check is about. */
 export class NotOffered extends Error {}
 
-/** The check couldn't be made. The message says why, in a sentence. */
+/** The check couldn't be made. The message says why, as a sentence. */
 export class NotChecked extends Error {}

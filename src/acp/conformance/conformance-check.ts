@@ -1,23 +1,26 @@
 import type { CheckGroup, ProtocolVersion } from './conformance-report.ts'
 import type { ConformanceRun } from './conformance-run.ts'
 
-/** One thing that the specification demands of an agent. */
+/** A check of one thing that the specification requires of an agent. */
 export interface ConformanceCheck {
-  /** for `--skip` and for programs */
+  /** the id for `--skip` and for programs */
   id: string
   group: CheckGroup
-  /** what a conforming agent does */
+  /** returns what a conforming agent does, as a sentence */
   title(): string
-  /** what the specification says, with which a failure is explained */
+  /** returns the rule of the specification, which explains a failure */
   rule(): string
-  /** the page of the specification, below that of the version */
+  /** the page of the specification, relative to the version's page, or a URL */
   section: string | { 1: string; 2: string }
-  /** Default: both versions. */
+  /** The only protocol version that has this check; both by default. */
   only?: ProtocolVersion
   /** The check sends a prompt, or needs a session that had a prompt. */
   prompts?: true
-  /** It's about the agent's process. */
+  /** The check is about the agent's process. */
   process?: true
-  /** Passes if it resolves. Throws {@link CheckFailed}, {@link NotOffered}, {@link NotChecked}, or an error of the agent's process. */
+  /**
+   * Runs the check. Passes if the promise resolves. Throws {@link CheckFailed}, {@link NotOffered}, {@link NotChecked}, or an error of the
+   * agent's process.
+   */
   run(run: ConformanceRun): Promise<void>
 }

@@ -1,6 +1,6 @@
 export type ProtocolVersion = 1 | 2
 
-/** What a check is about, in the order of the report. */
+/** The subjects of checks, in the order of the report. */
 export type CheckGroup =
   | 'initialization'
   | 'sessions'
@@ -17,26 +17,26 @@ export interface CheckResult {
   group: CheckGroup
   title: string
   rule: string
-  /** the address of the section */
+  /** the URL of the specification's section */
   section: string
   status: CheckStatus
-  /** why it failed or wasn't checked */
+  /** why the check failed or wasn't made */
   detail?: string
-  /** what was sent and received meanwhile, secrets redacted; only if it failed */
+  /** the messages that were sent and received during a failed check, with secrets redacted */
   traffic?: string[]
 }
 
 export interface VersionReport {
   version: ProtocolVersion
-  /** The agent uses this version. If not, nothing was checked. */
+  /** The agent supports this version. Otherwise, nothing was checked. */
   isSpoken: boolean
   results: CheckResult[]
 }
 
 export interface ConformanceReport {
-  /** what the agent says of itself */
+  /** the name and the version that the agent reports */
   agent: string
-  /** the command, or the address */
+  /** the agent's command, or its address */
   command: string
   withPrompts: boolean
   versions: VersionReport[]
@@ -44,7 +44,7 @@ export interface ConformanceReport {
   problem?: string
 }
 
-/** Whether an agent conforms as far as it was checked. */
+/** Whether an agent passed all checks that were made. */
 export function conforms({ versions, problem }: ConformanceReport): boolean {
   return (
     problem === undefined &&

@@ -13,19 +13,19 @@ import {
 import { CheckFailed, NotChecked } from './check-outcome.ts'
 import type { ProtocolVersion } from './conformance-report.ts'
 
-/** How long to wait, in milliseconds. */
+/** How long a check waits, in milliseconds. */
 export interface CheckTimes {
-  /** for an answer */
+  /** for the answer to a request */
   request: number
-  /** how long to wait for the first output of a turn before the check cancels the turn anyway, in milliseconds */
+  /** for the first output of a turn, before the check cancels the turn anyway */
   output: number
   /** for the end of a turn */
   turn: number
   /** for the end of a canceled turn */
   cancel: number
-  /** for messages that shouldn't come */
+  /** for messages that the agent shouldn't send */
   quiet: number
-  /** for the exit of the process */
+  /** for the process to exit */
   exit: number
 }
 
@@ -38,13 +38,13 @@ export const CHECK_TIMES: CheckTimes = {
   exit: 10_000,
 }
 
-/** The texts of the prompts. Agents with a scripted model can get others. */
+/** The texts of the prompts. Tests use other texts for agents with a scripted model. */
 export interface CheckPrompts {
-  /** answered with a few words */
+  /** makes the agent answer with a few words */
   reply: string
-  /** answered for so long that the turn can be canceled */
+  /** makes the agent answer for so long that the check can cancel the turn */
   long: string
-  /** the agent asks for a permission */
+  /** makes the agent ask for a permission */
   permission: string
 }
 
@@ -60,7 +60,7 @@ export const CHECK_PROMPTS: CheckPrompts = {
 export interface RunOptions {
   launch: AgentLaunch
   connect: Omit<CheckConnectOptions, 'signal'>
-  /** an empty folder */
+  /** the path of an empty folder, in which the agent works */
   folder: string
   times: CheckTimes
   prompts: CheckPrompts
@@ -72,16 +72,16 @@ export interface RunOptions {
 /** A turn that has ended. */
 export interface Turn {
   sessionId: string
-  /** the messages from the prompt on */
+  /** all frames from the prompt to the end of the turn */
   frames: Frame[]
-  /** of version 2: from the response */
+  /** version 2: the message id in the response to the prompt */
   messageId: unknown
   stopReason: unknown
 }
 
 const isUpdate = ({ message }: Frame) => message.method === 'session/update'
 
-/** The content of an update. */
+/** Returns the `update` of a `session/update`, or an empty object. */
 export function updateOf({ message }: Frame): Json {
   const { update } = isRecord(message.params) ? message.params : {}
   return isRecord(update) ? update : {}
@@ -95,13 +95,13 @@ export function updatesIn(frames: readonly Frame[]): Frame[] {
   return frames.filter(frame => frame.direction === 'receive' && isUpdate(frame))
 }
 
-/** The checks of one version: what they share, and the processes of the agent. */
+/** The state that all checks of one protocol version share, with the processes of the agent. */
 export class ConformanceRun {
   readonly version: ProtocolVersion
   readonly options: RunOptions
-  /** all processes, of which the last one may still run */
+  /** all processes of the agent; only the last one may still run */
   readonly processes: AgentUnderTest[] = []
-  /** every session that the agent has named */
+  /** the ids of all sessions that the agent has created */
   readonly sessions = new Set<string>()
   /** the answer to `initialize` */
   initialized: Json | undefined
@@ -115,7 +115,7 @@ export class ConformanceRun {
     this.options = options
   }
 
-  /** A new process that hasn't been initialized, instead of the running one. */
+  /** Starts a new process, which isn't initialized, and stops the running process. */
   async start(): Promise<AgentUnderTest> {
     const { launch, connect, signal } = this.options
     await this.stop()
@@ -128,14 +128,14 @@ export class ConformanceRun {
     await this.processes.at(-1)?.stop(this.options.times.exit)
   }
 
-  /** The initialized process; a new one if there is none anymore. */
+  /** Resolves to the running initialized process, or starts one. */
   async agent(): Promise<AgentUnderTest> {
     const agent = await this.#agent?.catch(() => undefined)
     if (agent && agent.end === undefined) return agent
     return this.restart()
   }
 
-  /** A new process, initialized. */
+  /** Starts and initializes a new process. */
   restart(): Promise<AgentUnderTest> {
     this.#agent = this.#begin()
     return this.#agent
@@ -166,7 +166,7 @@ export class ConformanceRun {
   initialize(agent: AgentUnderTest, protocolVersion: number): Promise<Reply> {
     const { connect, times } = this.options
     const { clientInfo } = connect
-    // neither files nor terminals: nothing of the user's is read or changed
+    // The client offers neither files nor terminals, so the agent can't read or change the user's files through it.
     const params =
       this.version === 1
         ? {
@@ -186,17 +186,17 @@ export class ConformanceRun {
     if (this.version === 1 && name === 'load') return all.loadSession === true
     const session = this.version === 1 ? all.sessionCapabilities : all.session
     if (!isRecord(session)) return false
-    // every agent of version 2 that has sessions supports these
+    // Every v2 agent with sessions must support these methods.
     if (this.version === 2 && (name === 'list' || name === 'resume' || name === 'close')) return true
     return isRecord(session[name])
   }
 
-  /** The fields of a session that is created or opened. */
+  /** Returns the parameters that every request to create or open a session has. */
   get setup(): Json {
     return { cwd: this.options.folder, mcpServers: [] }
   }
 
-  /** A request that has to succeed. Resolves to the result. */
+  /** Sends a request that must succeed. Resolves to the result. */
   async ask(method: string, params: unknown, agent?: AgentUnderTest): Promise<unknown> {
     const asked = agent ?? (await this.agent())
     const { result, error } = await asked.request(method, params, this.options.times.request, true)
@@ -206,7 +206,7 @@ export class ConformanceRun {
     throw new CheckFailed(this.errorText(method, error))
   }
 
-  /** Creates a session. If that failed once, it isn't tried again for each check. */
+  /** Creates a session. If this failed once, fails immediately in later checks. */
   async newSession(): Promise<string> {
     if (this.#createsNone) throw new NotChecked(l10n.t('No session could be created.'))
     const created = this.sessions.size
@@ -227,20 +227,20 @@ export class ConformanceRun {
     return sessionId
   }
 
-  /** A session of the running process. */
+  /** Resolves to a session of the running process. Checks share this session. */
   async session(): Promise<string> {
     const agent = await this.agent()
     if (this.#session?.of !== agent) this.#session = { id: await this.newSession(), of: agent }
     return this.#session.id
   }
 
-  /** The turn of the first prompt, which checks share. */
+  /** Resolves to the turn of the first prompt. Checks share this turn. */
   turn(): Promise<Turn> {
     this.#turn ??= this.session().then(sessionId => this.prompt(sessionId, this.options.prompts.reply))
     return this.#turn
   }
 
-  /** The session that had a prompt. */
+  /** Resolves to the id of the session that had the first prompt. */
   async promptedSession(): Promise<string> {
     try {
       return (await this.turn()).sessionId
@@ -249,7 +249,7 @@ export class ConformanceRun {
     }
   }
 
-  /** Sends a prompt and waits for the end of the turn. */
+  /** Sends a prompt and waits for the end of the turn. Calls `during` while the turn runs. */
   async prompt(
     sessionId: string,
     text: string,
@@ -265,7 +265,7 @@ export class ConformanceRun {
       updateOf(frame).state === 'idle' &&
       updateOf(frame).stopReason !== undefined
     const reply = agent.begin('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })
-    // a rejection while `during` runs is reported below
+    // If the promise rejects while `during` runs, the rejection is reported below.
     reply.catch(() => {})
     await during?.(agent, from)
     const ms = during ? times.cancel : times.turn
@@ -288,7 +288,7 @@ export class ConformanceRun {
     return { sessionId, frames: agent.frames.slice(from), messageId: answer.messageId, stopReason }
   }
 
-  /** An error answer as a sentence. */
+  /** Returns an error answer as a sentence. */
   errorText(method: string, { code, message, data }: Json): string {
     const { secrets } = this.options.connect
     const detail =

@@ -45,7 +45,7 @@ function summary({ results }: VersionReport): string {
   )
 }
 
-/** The results by group, in the order of the groups. */
+/** Returns the results of each group, in the order of the groups. */
 function grouped(results: readonly CheckResult[]): [string, CheckResult[]][] {
   return Object.entries(GROUPS).flatMap(([group, name]) => {
     const own = results.filter(result => result.group === group)
@@ -59,7 +59,7 @@ function heading({ version, isSpoken, results }: VersionReport): string {
     : l10n.t("Version {0}: the agent doesn't use it", version)
 }
 
-/** The report for a terminal. */
+/** Returns the report as text for a terminal. */
 export function plainReport(report: ConformanceReport): string {
   const lines = [`${visible(report.agent)} (${visible(report.command)})`.trim()]
   if (report.problem !== undefined) lines.push('', report.problem)
@@ -86,7 +86,7 @@ export function plainReport(report: ConformanceReport): string {
   return `${lines.join('\n')}\n`
 }
 
-/** The report as a Markdown document. */
+/** Returns the report as a Markdown document. */
 export function markdownReport(report: ConformanceReport): string {
   const parts = [
     `# ${l10n.t('Check of {0}', inline(report.agent || report.command))}`,
@@ -122,14 +122,14 @@ export function markdownReport(report: ConformanceReport): string {
   return `${parts.join('\n\n')}\n`
 }
 
-/** Text of an agent in a line of Markdown. */
+/** Returns an agent's text for a line of Markdown, escaped. */
 function inline(text: string): string {
   return visible(text)
     .replace(/\s+/g, ' ')
     .replace(/[\\`*_{}[\]<>#|!&]/g, '\\$&')
 }
 
-/** Text of an agent as a block of code, whatever it contains. */
+/** Returns an agent's text as a code block of Markdown, whatever the text contains. */
 function fenced(text: string): string {
   const fence = codeFence(text)
   return `${fence}text\n${text.split('\n').map(visible).join('\n')}\n${fence}`

@@ -6,9 +6,9 @@ import { V1, V2 } from './official-schemas.ts'
 
 export interface CheckedFrame {
   version: 1 | 2
-  /** `receive`: from the agent */
+  /** `receive`: the agent sent the frame; `send`: the client sent it */
   direction: 'send' | 'receive'
-  /** the message as it was parsed, or as it's written */
+  /** the message: a parsed value, or the value to be serialized */
   message: unknown
   /** the method of the request that a response answers */
   answers?: string
@@ -16,21 +16,21 @@ export interface CheckedFrame {
 
 type Kind = 'Request' | 'Response' | 'Notification'
 
-/** The names of the definitions of an official schema by who handles the method, the method, and the kind. */
+/** The names of an official schema's definitions. The key consists of the side that handles the method, the method, and the kind. */
 const names = new Map<Definitions, Map<string, string>>()
 
 /**
- * What is wrong with a frame compared with the official schema, unreleased parts included; each violation is a sentence,
- * and none means that it conforms, as far as the first items of long lists tell. Values of the frame are in the sentences: redact them.
+ * Returns how a frame violates the official schema, unreleased parts included. Each violation is a sentence; without a violation, the frame
+ * conforms, as far as the first items of long lists show. The sentences contain values of the frame, so redact them.
  *
- * The schemas are large: load this module when it's needed.
+ * The schemas are large, so load this module only when it's needed.
  */
 export function frameViolations({ version, direction, message, answers }: CheckedFrame): string[] {
   if (!isRecord(message)) return [l10n.t('A message must be a JSON object.')]
   const defs = version === 2 ? V2 : V1
   const found: string[] = []
   if (message.jsonrpc !== '2.0') found.push(l10n.t('jsonrpc must be "2.0".'))
-  // an error can be about a message whose id couldn't be read
+  // The id is `null` in an error about a message whose id couldn't be read.
   if (message.id !== undefined && !(message.id === null && 'error' in message))
     found.push(...schemaViolations(message.id, defs.RequestId ?? {}, defs, 'id'))
   const isFromClient = direction === 'send'
@@ -62,7 +62,7 @@ function bodyViolations(
   const name = definitionName(defs, handler, method, kind)
   if (name !== undefined)
     return schemaViolations(body ?? {}, defs[name] ?? {}, defs, kind === 'Response' ? 'result' : 'params')
-  // a method that isn't the specification's was reported with the request
+  // An unknown method was already reported with its request.
   if (kind === 'Response' || method.startsWith('_')) return []
   const shown = shortened(method, MAX_VALUE)
   return [

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n'
 import { isRecord } from '../../common/is-record.ts'
 import { shortened } from '../../common/visible.ts'
 
-/** The keywords that the official schemas use. Formats are annotations there, as `x-…` and descriptions are. */
+/** The keywords that the official schemas use. There, formats only annotate, as `x-…` keywords and descriptions do. */
 export interface JsonSchema {
   $ref?: string
   type?: string | string[]
@@ -26,16 +26,16 @@ export interface JsonSchema {
 
 export type Definitions = Record<string, JsonSchema>
 
-/** Further violations of a value aren't reported. */
+/** The maximum number of reported violations of one value. */
 const MAX_VIOLATIONS = 20
-/** maximum number of characters of a value in a violation, and of a name in its path */
+/** the maximum number of characters of a value in a violation, and of a name in its path */
 export const MAX_VALUE = 80
-/** Further items of a list aren't checked. */
+/** The maximum number of checked items of a list. */
 const MAX_ITEMS = 10_000
 
 /**
- * What is wrong with a value, in sentences that name the member; empty if it matches. `path` is the name of the value.
- * A value that matches no variant of a union is compared with the one that it resembles most.
+ * Returns what is wrong with a value, in sentences that name the wrong member; empty if the value matches. `path` is the name of the value.
+ * A value that matches no variant of a union is compared with the variant that it resembles most.
  */
 export function schemaViolations(
   value: unknown,
@@ -49,11 +49,11 @@ export function schemaViolations(
 }
 
 interface Violation {
-  /** of the value that violates the schema */
+  /** the path of the value that violates the schema */
   path: string
-  /** The sentence, made only for what is reported: most variants of a union don't match. */
+  /** Returns the sentence. It's only made for reported violations, because most variants of a union don't match. */
   problem: () => string
-  /** the types that the value may have, if it has none of them */
+  /** the types that the value may have, if its type is wrong */
   types?: string[]
 }
 
@@ -151,7 +151,7 @@ function checkMembers(
   }
 }
 
-/** @param most how many variants may match */
+/** Checks a value against a union. `most` is how many variants may match. */
 function checkUnion(
   place: Place,
   variants: JsonSchema[],
@@ -170,7 +170,7 @@ function checkUnion(
   const { path } = place
   if (matching > most) found.push({ path, problem: () => l10n.t('{0} matches more than one variant.', path) })
   if (matching > 0) return
-  // a variant is the wrong one if the value as a whole, or the member that names the variant, doesn't match
+  // A variant can't be the meant one if the value as a whole, or the member that names the variant, doesn't match.
   const tags = variants.flatMap(variantTag)
   const names = new Set([path, ...tags.map(([tag]) => memberPath(path, tag))])
   const closest = failed
@@ -179,7 +179,7 @@ function checkUnion(
   found.push(...(closest ?? noVariant(place, variants, tags, failed)))
 }
 
-/** No variant is meant: says which there are. */
+/** Returns the violation of a value that resembles no variant. It says which variants there are. */
 function noVariant(
   { value, path }: Place,
   variants: JsonSchema[],
@@ -211,14 +211,14 @@ function noVariant(
   )
 }
 
-/** The member by which a variant of a union is recognized. */
+/** Returns the member by which a variant of a union is recognized, as its name and its constant value. */
 function variantTag({ properties = {} }: JsonSchema): [string, unknown][] {
   return Object.entries(properties)
     .flatMap(([key, member]): [string, unknown][] => ('const' in member ? [[key, member.const]] : []))
     .slice(0, 1)
 }
 
-/** Says without a look at the other members that the value names another variant: long lists have a union in each item. */
+/** Returns a violation if the value names another variant. Looks at no other member, because each item of a long list may be a union. */
 function otherTag({ value, path }: Place, variant: JsonSchema): Violation[] {
   if (!isRecord(value)) return []
   const [tag, name] = variantTag(variant)[0] ?? []
@@ -247,8 +247,8 @@ function memberPath(path: string, name: string): string {
 }
 
 /**
- * A value in a sentence: objects, arrays and long texts by their type, which says what matters and is short. Part of a text could be part of
- * a secret, which redaction wouldn't recognize.
+ * Returns a value for a sentence. Objects, arrays and long texts are shown by their type, which is short and says enough. Part of a text
+ * could be part of a secret, which redaction wouldn't recognize.
  */
 function shown(value: unknown): string {
   if (typeof value === 'object') return jsonType(value)
@@ -256,7 +256,7 @@ function shown(value: unknown): string {
   return value.length > MAX_VALUE ? 'string' : JSON.stringify(value)
 }
 
-/** The type instead of the value: only its place might tell that a value in an unexpected place is a secret. */
+/** Returns the type of a value, to show instead of the value. The value could be a secret that only its usual place reveals. */
 function jsonType(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }

@@ -1,6 +1,6 @@
 /**
- * The definitions of the official schemas, unreleased parts included, which contain all that is released. In the bundle,
- * `esbuild.mjs` leaves out what isn't checked, and what the second has in common with the first.
+ * The definitions of the official schemas of v1 and v2. They include unreleased parts, in addition to everything that is released. In the
+ * bundle, `esbuild.mjs` omits what isn't checked, and what v2's schema has in common with v1's.
  */
 import v1 from '@agentclientprotocol/sdk/schema/v1/schema.unstable.json' with { type: 'json' }
 import v2 from '@agentclientprotocol/sdk/schema/v2/schema.unstable.json' with { type: 'json' }

@@ -17,16 +17,19 @@ import {
   type StopTimes,
 } from './running-process.ts'
 
-/** A program that an agent starts may need some time until it starts another one. */
+/** How many more times the process tree is recorded after traffic: a program that the agent starts may take some time to start others. */
 const LOOKS_AFTER_TRAFFIC = 4
 
-/** Processes that an agent starts inherit this variable, so that the guard finds those that are no longer related to the agent. */
+/**
+ * The environment variable by which the guard finds an agent's processes that are no longer its descendants. Processes inherit the
+ * variable.
+ */
 const TREE_VARIABLE = 'PARLEY_AGENT_TREE'
 
 /** maximum number of characters of stderr that a failure card shows */
 export const STDERR_TAIL = 8 * 1024
 
-/** An agent whose parent is this process. */
+/** An agent whose parent process is this process. */
 export class AgentProcess implements RunningProcess {
   readonly pid: number
   readonly stdin: Writable
@@ -68,12 +71,12 @@ export class AgentProcess implements RunningProcess {
     })
     this.#following = setInterval(() => void this.#follow(), FOLLOW_PROCESSES_MS)
     this.#following.unref()
-    // If the process exits during a write, its exit is reported, not an uncaught error.
+    // If the process exits during a write, its exit is reported. The stream's error must not be uncaught.
     stdin.on('error', () => {})
     stdout.on('error', () => {})
   }
 
-  /** Starts the agent in a process group of its own: a {@link StartProcess}. */
+  /** Starts the agent in its own process group. Implements {@link StartProcess}. */
   static async start(launch: SpawnRequest, options: AgentProcessOptions = {}): Promise<AgentProcess> {
     const id = randomUUID()
     const env = { ...launch.env, [TREE_VARIABLE]: id }
@@ -103,10 +106,10 @@ export class AgentProcess implements RunningProcess {
   }
 
   async #stop(times: StopTimes): Promise<void> {
-    // Before its input ends: once the agent has exited, the shells that it leaves behind can't be identified.
+    // Records the descendants before the input ends: once the agent has exited, shells that it leaves behind can't be identified.
     await this.#tree.recordDescendants()
     if (!this.stdin.writableEnded) this.stdin.end()
-    // Its further output isn't needed, but a full pipe must not keep it from exiting.
+    // The agent's further output isn't needed, but a full pipe must not keep the agent from exiting.
     this.stdout.resume()
     if (!this.#hasExited) await withTimeout(this.exited, times.terminateAfterMs)
     await this.#endTree(times)
@@ -115,8 +118,8 @@ export class AgentProcess implements RunningProcess {
   }
 
   /**
-   * Keeps the process tree up to date while the agent is active and for some time afterward: if the agent is killed, its remaining
-   * processes can't be identified anymore. An idle agent costs nothing.
+   * Keeps the process tree up to date while the agent is active and for some time afterward, because the remaining processes of a killed
+   * agent can't be identified anymore. An idle agent costs nothing.
    */
   async #follow(): Promise<void> {
     const bytes = (stream: unknown, name: 'bytesRead' | 'bytesWritten') =>
@@ -133,7 +136,7 @@ export class AgentProcess implements RunningProcess {
     this.#isLooking = false
   }
 
-  /** Ends the rest of the process tree, even after the agent exited by itself: the agent may leave children behind. */
+  /** Ends the rest of the process tree, even after the agent has exited by itself, because the agent may leave children behind. */
   #endTree(times: StopTimes): Promise<void> {
     this.#ending ??= (async () => {
       await this.#tree.end(times.killAfterMs)
@@ -161,14 +164,14 @@ export class Tail {
   readonly #maxLength: number
   #text = ''
 
-  /** @param maxLength characters to keep */
+  /** @param maxLength the maximum number of characters to keep */
   constructor(maxLength: number) {
     this.#maxLength = maxLength
   }
 
   append(text: string): void {
     this.#text += text
-    // Trimmed rarely, so that appending stays cheap.
+    // The text is trimmed rarely, so that appending stays cheap.
     if (this.#text.length > this.#maxLength * 2) this.#text = this.#cut()
   }
 
@@ -190,10 +193,10 @@ function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff
 }
 
-/** characters after which an unterminated line is reported */
+/** the maximum length of an unfinished line, in characters; a longer line is reported before it ends */
 const MAX_LINE_LENGTH = 16 * 1024
 
-/** Decodes output and reports complete lines, without their line ends. */
+/** Decodes output and reports complete lines, without their line breaks. */
 export class LineDecoder {
   readonly #decoder = new OutputDecoder()
   readonly #onLine: (line: string) => void

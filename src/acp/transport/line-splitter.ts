@@ -2,7 +2,7 @@ import { MESSAGE_END, MemberLimit } from '../../common/member-limit.ts'
 
 const NEWLINE = 10
 
-/** A line longer than the limit; nothing after it can be read. */
+/** A line is longer than the limit, so nothing after it can be read. */
 export class LineTooLongError extends Error {
   override readonly name = 'LineTooLongError'
   readonly maxBytes: number
@@ -15,15 +15,15 @@ export class LineTooLongError extends Error {
   }
 }
 
-/** A buffer for an unfinished line that grew larger than this is released together with the line. */
+/** The maximum size of the buffer that is kept after an unfinished line is complete, in bytes. A larger buffer is released. */
 const KEEP_BYTES = 256 * 1024
-/** A shorter line that arrives as a whole has too few members to matter. Characters. */
+/** The length from which a line that arrives as a whole is searched for too many members, in characters. Shorter lines have few members. */
 const LONG_LINE = 16 * 1024
 
 /**
- * Cuts a byte stream at newlines and decodes whole lines only, so that no UTF-8 character is ever split. The unfinished
- * line waits in a buffer that grows by doubling: a line of n bytes costs O(n) however small its pieces are. Members
- * beyond a limit are cut from long lines as they arrive, and a long batch becomes a line for each of its messages.
+ * Splits a byte stream at newlines and decodes only whole lines, so that no UTF-8 character is ever split. The unfinished line waits in a
+ * buffer that grows by doubling: a line of n bytes costs O(n) however small its chunks are. Members beyond a limit are cut from long lines
+ * as they arrive, and a long batch becomes a line for each of its messages.
  */
 export class LineSplitter {
   readonly #maxBytes: number
@@ -33,13 +33,13 @@ export class LineSplitter {
   #restBytes = 0
   #isUnfinished = false
   #members = new MemberLimit()
-  /** complete lines before the text: the previously unfinished line, or messages of a batch */
+  /** lines to return before `#text`: the line that was unfinished before, or the messages of a batch */
   #ready: Array<{ text: string; isLineEnd: boolean }> = []
   #isLineEnd = true
-  /** the other whole lines, decoded together: decoding once per chunk is much cheaper than once per line */
+  /** the other whole lines, decoded together because decoding once per chunk is much cheaper than once per line */
   #text = ''
   #position = 0
-  /** the beginning of an unfinished line, or a further part of it */
+  /** the start of an unfinished line, or the next part of it */
   #tail: Buffer | undefined
   #tooLong = false
 
@@ -71,8 +71,8 @@ export class LineSplitter {
   }
 
   /**
-   * The next whole line, without its newline.
-   * @throws LineTooLongError if the line is longer than the limit; all lines before it were returned.
+   * Returns the next whole line, without its newline; `undefined` if there is none yet.
+   * @throws LineTooLongError if the line is longer than the limit; all earlier lines have been returned.
    */
   next(): string | undefined {
     const ready = this.#ready.shift()
@@ -97,12 +97,12 @@ export class LineSplitter {
     return this.next()
   }
 
-  /** Whether the returned line is complete: a whole line of the stream, or the last message of a divided one. */
+  /** Whether the line returned last ends a line of the stream: a whole line, or the last message of a divided batch. */
   get isLineEnd(): boolean {
     return this.#isLineEnd
   }
 
-  /** Returns the rest after the last newline, after the stream has ended. */
+  /** Returns the text after the last newline. Called after the stream has ended. */
   flush(): string | undefined {
     this.#isLineEnd = true
     return this.#restBytes === 0 ? undefined : this.#takeRest()
@@ -117,7 +117,7 @@ export class LineSplitter {
     }
   }
 
-  /** Cuts members from a line that arrived as a whole. */
+  /** Cuts members beyond the limit from a line that arrived as a whole. */
   #limit(line: string): void {
     const limit = new MemberLimit()
     let message: Buffer[] = []
@@ -169,7 +169,7 @@ export class LineSplitter {
     if (this.#rest.length > KEEP_BYTES) this.#rest = Buffer.allocUnsafe(0)
   }
 
-  /** Where the first line that is too long begins, or the end of the last line. */
+  /** Returns where the first line that is too long begins, or the end of the last line if no line is too long. */
   #endOfGood(chunk: Buffer, from: number, last: number): number {
     for (let start = from; start <= last; ) {
       const end = chunk.indexOf(NEWLINE, start)

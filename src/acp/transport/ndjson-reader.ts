@@ -6,51 +6,50 @@ import { LineSplitter } from './line-splitter.ts'
 import { asMessage, type WireMessage } from './ordered-reader.ts'
 
 export interface NdjsonReaderOptions {
-  /** A longer line fires an error (`LineTooLongError`) and stops the reader. */
+  /** The maximum size of a line; a longer line fires a `LineTooLongError` and stops the reader. */
   maxFrameBytes: number
-  /** Receives each line that isn't a JSON-RPC message, cut to {@link NOISE_LENGTH} characters, except blank lines. */
+  /** Receives each line that isn't a JSON-RPC message, cut to {@link NOISE_LENGTH} characters. Blank lines are ignored. */
   onNoise?: (line: string) => void
-  /** Called for each line from which members beyond a limit were dropped. */
+  /** Called for each line from which members beyond the limit were removed. */
   onCut?: () => void
-  /** The stream continues one that another window began to read. */
+  /** Present if another window began to read the agent's output. */
   resumed?: ResumedStream
 }
 
-/** Output of an agent whose beginning another window has read. */
+/** Output of an agent after another window has read the beginning. */
 export interface ResumedStream {
-  /** the number of lines before the stream */
+  /** the number of lines that the other window has read */
   before: number
   /**
-   * The number of the last line that was written before this window began to read. Requests up to this line may be answered already, so
-   * they are skipped, except those in `open`, which are passed on after the line.
+   * The number of the last line that was written before this window began to read. Requests up to this line may already be answered, so
+   * they are skipped. Those in `open` aren't answered, and are passed on after this line.
    */
   last: number
   open: readonly object[]
-  /** Called when the requests in `open` have been passed on, too. */
+  /** Called after the requests in `open` have been passed on. */
   onCaughtUp: () => void
 }
 
-/** maximum number of characters of a noise line that are reported */
+/** the maximum number of characters of a reported line that isn't a message */
 export const NOISE_LENGTH = 2000
 
 /**
- * Reads newline-delimited JSON-RPC from a byte stream. A line that isn't a message is reported as noise and skipped; a
- * batch is handed on message by message. While paused, it neither parses nor reads, so a flood stays in the pipe instead
- * of in memory.
+ * Reads newline-delimited JSON-RPC from a byte stream. A line that isn't a message is reported as noise and skipped; a batch is passed on
+ * message by message. A paused reader neither reads nor parses, so a flood stays in the pipe instead of in memory.
  */
 export class NdjsonReader extends AbstractMessageReader {
   readonly #stream: Readable
   readonly #lines: LineSplitter
   readonly #onNoise: (line: string) => void
-  /** data that arrived while paused: a stream doesn't stop immediately */
+  /** data that arrived while the reader was paused, because a stream doesn't stop immediately */
   readonly #chunks: Buffer[] = []
   #callback: DataCallback | undefined
-  /** a batch and the position of its next message */
+  /** the messages of a batch, and the position of the next one to pass on */
   #batch: unknown[] | undefined
   #batchPosition = 0
   /** the number of the line that was read last */
   #line = 0
-  /** only some messages of the last line, a long batch, were read */
+  /** whether only some messages of the last line, which is a long batch, were read */
   #isWithinLine = false
   #resumed: ResumedStream | undefined
   #isPassingOpen = false
@@ -68,7 +67,6 @@ export class NdjsonReader extends AbstractMessageReader {
     this.#line = options.resumed?.before ?? 0
   }
 
-  /** The number of the line that was read last. */
   get line(): number {
     return this.#line
   }
@@ -94,12 +92,12 @@ export class NdjsonReader extends AbstractMessageReader {
         this.#done = true
         this.#callback = undefined
         this.#stream.off('data', onData).off('end', onEnd).off('close', onEnd)
-        // The error listener stays: a broken pipe after the end must not become an uncaught exception.
+        // The error listener stays attached, because a broken pipe after the end must not become an uncaught exception.
       },
     }
   }
 
-  /** Passes on nothing more until {@link resume}, not even what was already read. */
+  /** Stops passing on messages until {@link resume}, even messages that were already read. */
   pause(): void {
     if (this.#paused) return
     this.#paused = true
@@ -137,7 +135,7 @@ export class NdjsonReader extends AbstractMessageReader {
     this.fireClose()
   }
 
-  /** Passes on everything possible now. Not reentrant: a handler may pause and resume meanwhile. */
+  /** Passes on everything that can be passed on now. Not reentrant: a handler may pause and resume during the call. */
   #work(): void {
     if (this.#working || this.#done) return
     this.#working = true
@@ -154,7 +152,7 @@ export class NdjsonReader extends AbstractMessageReader {
         }
         const line = this.#nextLine()
         if (line === undefined) {
-          // the stream ended in the middle of the line
+          // The stream ended before line `last` was complete.
           if (!this.#ended || !this.#resumed) break
           this.#line = this.#resumed.last
           this.#isWithinLine = false
@@ -205,7 +203,7 @@ export class NdjsonReader extends AbstractMessageReader {
       const noise = line.trim()
       if (noise !== '') this.#onNoise(noise.slice(0, NOISE_LENGTH))
     } else if (Array.isArray(value)) {
-      // a long batch is divided before it's parsed, so its elements may themselves be such batches
+      // A long batch is divided before it's parsed, so each element may be an array with a part of the batch.
       this.#batch = value.flat(Number.POSITIVE_INFINITY) as unknown[]
       this.#batchPosition = 0
     } else this.#deliver(value)
@@ -233,12 +231,12 @@ function isRequest({ id, method }: WireMessage): boolean {
 
 const OPEN_BRACE = 123
 const OPEN_BRACKET = 91
-/** The object or array on a line; `undefined` if there is none. */
+/** Returns the object or array on a line; `undefined` if there is none. */
 function parseLine(line: string): unknown {
   let text = line
   const first = text.charCodeAt(0)
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
-    // Some agents write terminal escape codes before their first message: strip the codes, keep the message.
+    // Some agents write terminal escape codes before their first message. The codes are removed, and the message is kept.
     text = stripVTControlCharacters(text).trim()
     const start = text.charCodeAt(0)
     if (start !== OPEN_BRACE && start !== OPEN_BRACKET) return undefined

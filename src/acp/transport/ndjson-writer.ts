@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node'
 import { deferred } from '../../common/async.ts'
 
-/** Nothing can be written anymore, because the stream was ended, here or by the agent. */
+/** The stream was ended by this side or by the agent, so nothing can be written anymore. */
 export class WriterClosedError extends Error {
   override readonly name = 'WriterClosedError'
 
@@ -11,31 +11,31 @@ export class WriterClosedError extends Error {
   }
 }
 
-/** Memory that a waiting line needs besides its text, in bytes. */
+/** The memory that a waiting line needs besides its text, in bytes. */
 const LINE_OVERHEAD = 512
-/** Waiting lines are written in chunks of this many characters, so that progress is visible. */
+/** The number of characters of the chunks in which waiting lines are written. Chunks make the agent's progress visible. */
 const BATCH_LENGTH = 64 * 1024
 
 interface WaitingLine {
   text: string
-  /** its size as an unread answer, in bytes; 0 if it isn't an answer */
+  /** the size of an unread answer, in bytes; 0 if the line isn't an answer */
   cost: number
 }
 
 /**
  * Writes JSON-RPC messages as one line each, in the order of the calls. `write` resolves when the stream can take more, so a caller that
- * awaits never fills memory faster than the agent reads. Responses can't be limited that way, since the agent requests them; {@link
- * unreadBytes} is their size while they wait.
+ * awaits it never fills memory faster than the agent reads. Responses can't be limited in this way, because the agent requests them;
+ * {@link unreadBytes} is the size of the responses that wait.
  */
 export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #stream: Writable
   #closed = false
   #errors = 0
-  /** lines that the stream couldn't accept yet, from `#next` on */
+  /** lines that the stream couldn't accept yet, starting at index `#next` */
   #waiting: WaitingLine[] = []
   #next = 0
   #unreadBytes = 0
-  /** waits for the stream to accept more; shared by all waiting callers */
+  /** resolves when the stream accepts more; shared by all callers that wait */
   #drained: Promise<void> | undefined
   #progress = deferred()
 
@@ -75,17 +75,20 @@ export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter
     return this.#drained
   }
 
-  /** Bytes of answers that the agent hasn't read, including their memory overhead; the last of them may be in the pipe. */
+  /**
+   * The size of the answers that the agent hasn't read, in bytes, including their memory overhead. The last answers may be in the pipe
+   * already.
+   */
   get unreadBytes(): number {
     return this.#unreadBytes
   }
 
-  /** Resolves when the agent has read something, or stopped reading for good. */
+  /** Resolves when the agent has read something, or has stopped reading for good. */
   get progress(): Promise<void> {
     return this.#progress.promise
   }
 
-  /** Writes all that waits, whether or not the stream can take more. */
+  /** Writes all waiting lines, even if the stream is full. */
   flush(): void {
     const rest = this.#waiting.slice(this.#next).map(({ text }) => text)
     this.#waiting = []
@@ -120,7 +123,7 @@ export class NdjsonWriter extends AbstractMessageWriter implements MessageWriter
     this.#progress = deferred()
   }
 
-  /** Writes waiting lines to the stream until it is full. Returns whether all were written. */
+  /** Writes waiting lines until the stream is full. Returns whether all lines were written. */
   #writeBatches(): boolean {
     while (this.#next < this.#waiting.length) {
       let batch = ''

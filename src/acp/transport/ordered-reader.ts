@@ -15,11 +15,11 @@ export interface PausableReader extends MessageReader {
 /**
  * Passes requests and responses to vscode-jsonrpc one at a time, and handles notifications without its queue.
  *
- * vscode-jsonrpc takes each message from its queue in a timer callback of its own, and keeps reading meanwhile. Therefore
- * a message that `takes` handles (every notification) is handled immediately, in place, which is much faster. Any other
- * message is passed to vscode-jsonrpc, and all reading stops until {@link dispatched} is called after it was dispatched and
- * the continuations of its promise have run. A response therefore never overtakes the notifications before it, nor is it
- * overtaken by those after it, and a flood stays in the pipe instead of in a queue.
+ * vscode-jsonrpc takes each message from its queue in a separate timer callback, and keeps reading in the meantime. Therefore, a message
+ * that `takes` handles (every notification) is handled immediately, which is also much faster. Any other message is passed to
+ * vscode-jsonrpc, and reading stops until {@link dispatched} is called, after the message was dispatched and the continuations of its
+ * promise have run. So a response never overtakes an earlier notification and isn't overtaken by a later one, and a flood of messages stays
+ * in the pipe instead of in a queue.
  */
 export class OrderedReader extends AbstractMessageReader {
   readonly #inner: PausableReader
@@ -43,26 +43,26 @@ export class OrderedReader extends AbstractMessageReader {
     return this.#inner.listen(message => this.#deliver(message as WireMessage))
   }
 
-  /** A message is being dispatched, or the continuations of its promise haven't run yet. */
+  /** Whether a message is being dispatched, or the continuations of its promise haven't run yet. */
   get isDispatching(): boolean {
     return this.#waiting
   }
 
-  /** `takes` has settled a promise: its continuations run before the next message is read. */
+  /** Stops reading until the continuations of a promise that `takes` has settled have run. */
   awaitContinuations(): void {
     this.#waiting = true
     this.#inner.pause()
     setImmediate(() => this.dispatched())
   }
 
-  /** The message that was passed on has been dispatched: the next one may follow. */
+  /** Passes on the next message, because the previous one has been dispatched. */
   dispatched(): void {
     if (!this.#waiting) return
     this.#waiting = false
     this.#proceed()
   }
 
-  /** Passes on no further message until {@link release}. */
+  /** Passes on no message until {@link release} is called. */
   hold(): void {
     this.#held = true
     this.#inner.pause()
@@ -92,7 +92,7 @@ export class OrderedReader extends AbstractMessageReader {
     try {
       this.#callback?.(message)
     } catch (error) {
-      // The message wasn't queued, so vscode-jsonrpc never dispatches it.
+      // The message wasn't queued, so vscode-jsonrpc will never dispatch it.
       this.fireError(error)
       this.dispatched()
     }
@@ -109,7 +109,7 @@ export class OrderedReader extends AbstractMessageReader {
   }
 }
 
-/** A JSON-RPC message as vscode-jsonrpc expects it. `id` is `null` in a response without a request. */
+/** A JSON-RPC message as vscode-jsonrpc expects it. In a response to no request, `id` is `null`. */
 export interface WireMessage extends Message {
   id?: string | number | null
   method?: string
@@ -119,22 +119,22 @@ export interface WireMessage extends Message {
 }
 
 /**
- * Makes a JSON-RPC message of a parsed value, or returns `undefined` if it isn't one (a log line in JSON, for example).
- * Agents differ: `jsonrpc` may be missing, an error may be a bare string or carry its code as text, a response may have
- * neither a result nor an error (read as a null result). A response may also have a null method, as serializers of
- * optional fields write it. The value is changed in place if necessary.
+ * Returns a parsed value as a JSON-RPC message, or `undefined` if it isn't a message (a log line in JSON, for example). Agents differ:
+ * `jsonrpc` may be missing, an error may be a bare string or carry its code as text, a response may have neither a result nor an error
+ * (read as a null result). A response may also have a null method, as serializers of optional fields write it. The value is changed in
+ * place if necessary.
  */
 export function asMessage(value: unknown): WireMessage | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const message = value as { [key: string]: unknown }
   const id = message.id
   if (typeof message.method === 'string') {
-    // A request that cannot be answered is a notification.
+    // A request whose id can't be used in a response is treated as a notification.
     if (id !== undefined && typeof id !== 'string' && typeof id !== 'number') delete message.id
     return value as WireMessage
   }
   if (message.method === null) {
-    // Without a result and an error, it may as well be a request whose method got lost.
+    // Without a result and an error, the value could also be a request whose method got lost.
     if (message.result === undefined && (message.error === undefined || message.error === null))
       return undefined
     delete message.method

@@ -12,13 +12,13 @@ import type { HostedAgentState, OutliveTimes } from './host/hosted-agent-state.t
 export interface AgentProcessOptions {
   /** Receives stderr in whole lines. */
   onStderr?: (line: string) => void
-  /** Ends the process tree if this process dies without having done so. */
+  /** Ends the process tree if this process dies without having ended it. */
   guard?: ProcessGuard
   /** Secrets to redact in stderr. */
   secrets?: SecretRegistry
 }
 
-/** How long to wait before each stronger step when ending the agent, in milliseconds. */
+/** How long to wait before each stronger step to end an agent, in milliseconds. */
 export interface StopTimes {
   /** after stdin was closed, before SIGTERM */
   terminateAfterMs: number
@@ -26,9 +26,9 @@ export interface StopTimes {
   killAfterMs: number
 }
 
-/** See {@link AGENT_EXIT_MS}; two measured agents never exit by themselves. */
+/** See {@link AGENT_EXIT_MS} for the reason of the time. Two of the measured agents never exit by themselves. */
 export const GENTLE_STOP: StopTimes = { terminateAfterMs: AGENT_EXIT_MS, killAfterMs: KILL_AFTER_MS }
-/** For an agent that failed to start. */
+/** The times for an agent that failed to start. */
 export const QUICK_STOP: StopTimes = { terminateAfterMs: 100, killAfterMs: 500 }
 
 export interface ProcessExit {
@@ -42,37 +42,39 @@ export interface ProcessExit {
 export interface HostedLink {
   /** The id of the agent in its host. */
   readonly id: string
-  /** Another window started the agent, and `state` is from that window. */
+  /** Whether another window started the agent. Then `state` is what the host knows from that window. */
   readonly ranBefore: boolean
   readonly state: HostedAgentState
   /** Whether the agent keeps running when this window is gone. */
   readonly outlivesWindow: boolean
   /** Decides how long the agent keeps running when this window is gone. */
   keep(times: OutliveTimes): void
-  /** This window has stored the agent's output up to this frame, so the host may drop it. A frame is a line of output. */
+  /**
+   * Confirms that this window has stored the agent's output up to this frame, so that the host may drop it. A frame is a line of output.
+   */
   confirm(frame: number): void
-  /** Runs the commands of a session, so that they can outlive this window. */
+  /** Returns an object that runs the commands of a session, so that they can outlive this window. */
   commandsOf(sessionId: string): CommandHost
-  /** Tells the next window something about a session. */
+  /** Stores a note about a session for the next window. */
   note(sessionId: string, note: unknown): void
   /**
-   * This window is about to listen at a port where the agent expects a server. Until then, the host occupies the port. Resolves when the
-   * host has freed the port. Doesn't reject.
+   * Announces that this window is about to listen at a port where the agent expects a server. Until then, the host occupies the port.
+   * Resolves when the host has freed the port. Never rejects.
    */
   serve(port: number): Promise<void>
   /**
-   * Leaves the agent to the host and to the next window. Input that was written before still reaches the agent; later input doesn't.
-   * Resolves when the host has all input, so that another window may attach. The result is the input, in whole lines, that didn't reach the
-   * agent because another window had already attached.
+   * Leaves the agent to the host and to the next window. Input that was written earlier still reaches the agent, and later input doesn't.
+   * Resolves when the host has all input, so that another window may attach, to the input that didn't reach the agent because another
+   * window had already attached, in whole lines.
    */
   detach(): Promise<string>
-  /** Another window has attached although this one didn't detach. */
+  /** Fires when another window has attached although this window didn't detach. */
   readonly onDidLose: Event<void>
 }
 
 /**
- * A running agent: one process tree with one owner, which ends it with {@link stop} (or `dispose`). Its children end
- * with it, also when it exits or crashes by itself. Whoever holds it doesn't know which process is its parent.
+ * A running agent: a process tree with one owner, which ends the tree with {@link stop} (or `dispose`). The agent's children end with the
+ * agent, even if it exits or crashes by itself. The owner doesn't know which process is the agent's parent.
  */
 export interface RunningProcess extends Disposable {
   readonly pid: number
@@ -83,19 +85,19 @@ export interface RunningProcess extends Disposable {
   readonly hasExited: boolean
   /** The last part of stderr, in whole lines where possible. */
   readonly stderrTail: string
-  /** Resolves when stderr has been read to its end, or `ms` have passed, since a grandchild may keep it open. */
+  /** Resolves when stderr has been read to its end, or after `ms` milliseconds, because a grandchild may keep stderr open. */
   stderrRead(ms: number): Promise<void>
   /**
-   * Ends the whole tree: closes stdin, waits, SIGTERM, waits, SIGKILL. Resolves when all of it has exited. A second call
-   * waits for the first.
+   * Ends the whole process tree: closes stdin, waits, sends SIGTERM, waits, and sends SIGKILL. Resolves when all processes have exited. A
+   * second call waits for the first.
    */
   stop(times?: StopTimes): Promise<void>
-  /** Present if its parent is the agent host. */
+  /** Present if the agent's parent is the agent host. */
   readonly hosted?: HostedLink
 }
 
 /**
- * Starts the agent in a process group of its own.
+ * Starts the agent in its own process group.
  * @throws SpawnError
  */
 export type StartProcess = (launch: SpawnRequest, options: AgentProcessOptions) => Promise<RunningProcess>

@@ -82,7 +82,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
       const error = toAgentError('session/prompt', failure)
       const closed = error instanceof AgentClosedError
       if (!closed && (error.kind === 'cancelled' || (session.cancelled && error.kind === 'other'))) {
-        // Many agents fail the turn they were asked to stop.
+        // Many agents answer a canceled prompt with an error.
         this.log.info(`The cancelled turn ended with: ${error.message}`)
         session.emit({ type: 'state', state: 'idle', stopReason: 'cancelled' })
         return
@@ -101,8 +101,8 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
   }
 
   /**
-   * v1 doesn't report the end of a turn that the agent started on its own. It's over when the user stops it, or when the agent
-   * reports that no turn is running.
+   * Adds a prompt to the running turn. v1 doesn't report the end of a turn that the agent started on its own, so such a turn counts as over
+   * when the user stops it, or when the agent reports that no turn is running.
    */
   override async steer(sessionId: string, content: ContentBlock[]): Promise<SteeringOutcome> {
     const outcome = await super.steer(sessionId, content)
@@ -123,7 +123,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
     this.sendCancel(sessionId)
     if (!session.hasOwnTurn) return
     session.hasOwnTurn = false
-    // after the caller knows that it canceled the turn
+    // The update is emitted after the caller has noted that it canceled the turn.
     queueMicrotask(() => session.emit({ type: 'state', state: 'idle', stopReason: 'cancelled' }))
   }
 
@@ -162,7 +162,7 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
     params: unknown,
     signal: AbortSignal,
   ): Promise<unknown> | undefined {
-    // the agent wasn't offered these methods
+    // The client doesn't offer these methods to remote agents.
     if (this.capabilities.isRemote && /^(?:fs|terminal)\//.test(method)) return undefined
     const ask = this.askPermission.bind(this)
     return answerRequest(this.client, ask, this.report, method, params, signal)
@@ -171,11 +171,11 @@ export class AgentV1 extends AgentBase<SessionV1> implements Agent {
 
 export class SessionV1 extends WireSession implements UpdateSinkV1 {
   readonly shownTerminals = new Set<string>()
-  /** The user stopped the running turn. */
+  /** Whether the user stopped the running turn. */
   cancelled = false
-  /** A prompt hasn't been answered. */
+  /** Whether a prompt is still unanswered. */
   isPrompting = false
-  /** The agent started the running turn itself. */
+  /** Whether the agent started the running turn on its own. */
   hasOwnTurn = false
 
   override resetTerminals(): void {
@@ -191,7 +191,7 @@ export class SessionV1 extends WireSession implements UpdateSinkV1 {
   }
 }
 
-/** A capability that is absent is `false`. */
+/** Returns the capabilities of a v1 agent. An absent capability is `false`. */
 export function readCapabilities(wire: WireInitialize): AgentCapabilities {
   const agent = isRecord(wire.agentCapabilities) ? wire.agentCapabilities : {}
   const { promptCapabilities: prompt, mcpCapabilities: mcp, sessionCapabilities: session, auth } = agent
@@ -203,7 +203,7 @@ export function readCapabilities(wire: WireInitialize): AgentCapabilities {
     delete: has(session, 'delete'),
     additionalDirectories: has(session, 'additionalDirectories'),
     logout: has(auth, 'logout'),
-    // Every agent must take stdio servers.
+    // Every agent must accept stdio servers.
     mcp: {
       stdio: true,
       http: flag(mcp, 'http'),
@@ -219,12 +219,12 @@ export function readCapabilities(wire: WireInitialize): AgentCapabilities {
   }
 }
 
-/** The older capabilities are booleans. */
+/** Whether an older capability, which is a boolean, is set. */
 function flag(parent: unknown, key: string): boolean {
   return isRecord(parent) && parent[key] === true
 }
 
-/** In v1 a stdio server has no `type`. */
+/** Returns an MCP server in the form of v1, in which a stdio server has no `type`. */
 export function serverToWire(server: McpServer | AcpMcpServer) {
   if (server.type === 'stdio') {
     const { name, command, args, env } = server

@@ -24,13 +24,13 @@ export const terminalSchema = z.object({ ...session, terminalId: z.string() })
 export const permissionSchema = z.object({ ...session, toolCall: anything, options: anything })
 export const envVariableSchema = z.object({ name: z.string().min(1), value: z.string() })
 
-/** Asks the user. */
+/** Asks the user for a permission. Resolves to the response for the agent. */
 export type AskPermission = (
   request: PermissionRequest,
   signal: AbortSignal,
 ) => Promise<ReturnType<typeof outcomeToWire>>
 
-/** Answers the client requests of a v1 agent; `undefined` for a method that isn't in v1. */
+/** Answers a client request of a v1 agent. Returns `undefined` for a method that isn't in v1. */
 export function answerRequest(
   client: AgentClient,
   askPermission: AskPermission,
@@ -87,7 +87,10 @@ export function answerRequest(
   }
 }
 
-/** Agents read a file before they create it. One agent gives up on any error, even for a missing file. */
+/**
+ * Answers `fs/read_text_file`. Agents read a file before they create it, and some give up on any error, so the text of a missing file is
+ * empty.
+ */
 async function readTextFile(
   client: AgentClient,
   request: Parameters<AgentClient['readTextFile']>[0],
@@ -101,7 +104,7 @@ async function readTextFile(
   }
 }
 
-/** `title` is empty if the agent didn't send one; an earlier update of the tool call may have it. */
+/** Reads a permission request. `title` is empty if the agent didn't send a title; an earlier update of the tool call may have it. */
 export function readPermission(
   sessionId: string,
   toolCall: unknown,
@@ -118,7 +121,7 @@ export function readPermission(
   }
 }
 
-/** A list of `{name, value}`, or an object of them. */
+/** Reads environment variables from a list of `{name, value}`, or from an object of names and values. */
 function readEnv(raw: unknown, report: Report): Array<{ name: string; value: string }> {
   const list = isRecord(raw) ? Object.entries(raw).map(([name, value]) => ({ name, value })) : raw
   return readList(list, item => envVariableSchema.safeParse(item).data, report, 'env')

@@ -6,9 +6,9 @@ import { anything, type Json, maybeText } from '../wire/lenient.ts'
 import { readToolCall } from '../wire/tool-call.ts'
 import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/update.ts'
 
-/** Receives the mapped updates; it knows the updates before them. */
+/** Receives the mapped updates of a v1 session. Only the sink knows the session's earlier updates. */
 export interface UpdateSinkV1 extends UpdateSink {
-  /** `current_mode_update` */
+  /** Handles a `current_mode_update`. */
   mode(modeId: string): void
   /** Whether the agent offers a mode with that id. */
   offersMode(modeId: string): boolean
@@ -18,13 +18,13 @@ export interface UpdateSinkV1 extends UpdateSink {
 
 export const modeSchema = z.object({ currentModeId: z.string() })
 
-/** Maps the `update` of a v1 `session/update` to the model. Chosen by its kind, so only a small schema runs. */
+/** Maps the `update` of a v1 `session/update` to the model. Parses it only with the schema of its kind, which is small and fast. */
 export function readUpdate(raw: unknown, sink: UpdateSinkV1): void {
   const update = isRecord(raw) ? readKind(raw, sink) : dropped(sink, 'it is no object')
   if (update) sink.emit(update)
 }
 
-/** `undefined` if there is nothing to report. */
+/** Maps an update. Returns `undefined` if there is nothing to report. */
 function readKind(raw: Json, sink: UpdateSinkV1): SessionUpdate | undefined {
   switch (raw.sessionUpdate) {
     case 'tool_call':
@@ -68,7 +68,7 @@ function readToolCallUpdate(raw: Json, sink: UpdateSinkV1): SessionUpdate | unde
   sink.emit(update)
   for (const update of readTerminalMeta(raw._meta)) {
     const terminalId = update.type === 'terminal' ? update.terminal.terminalId : update.terminalId
-    // Output that no content refers to would not be visible anywhere.
+    // Adds the terminal to the tool call's content, because output of a terminal that no content refers to isn't visible anywhere.
     if (!sink.shownTerminals.has(terminalId)) {
       sink.shownTerminals.add(terminalId)
       const content = { type: 'terminal', terminalId } as const
@@ -83,13 +83,13 @@ const CONTEXT = /^\s*<(session_context)>[\s\S]*<\/\1>\s*$/
 const FUNCTION_RESPONSES = /^\s*(\[Function Response: [^\]\n]*\]\s*)+$/
 
 /**
- * Text that some agents (Gemini CLI) sent to their model themselves and replay as the user's: their description of the
- * workspace, which becomes a resource of the prompt, and tool results, which the tool calls already show (`undefined`).
+ * Returns a replayed block of the user without text that the agent (Gemini CLI) wrote for its model. A description of the workspace becomes
+ * a resource of the prompt. Tool results, which the tool calls already show, become `undefined`.
  */
 export function withoutMachineText(content: ContentBlock): ContentBlock | undefined {
   if (content.type !== 'text') return content
   const { text } = content
-  // Most replayed text is neither, so check the first character before the whole text.
+  // Most replayed text is neither, so the first character is checked before the whole text.
   const first = text.trimStart()[0]
   if (first === '[' && FUNCTION_RESPONSES.test(text)) return undefined
   const context = first === '<' ? CONTEXT.exec(text)?.[1] : undefined
@@ -99,7 +99,10 @@ export function withoutMachineText(content: ContentBlock): ContentBlock | undefi
 const REMINDER = 'system-reminder'
 const REMINDERS = /<(system-reminder)>(?:(?!<\/?\1>)[\s\S])*<\/\1>/g
 
-/** Notes to the model that some agents (Kimi Code) put before or after the user's text become resources of the prompt. */
+/**
+ * Moves notes to the model out of the user's text. Some agents (Kimi Code) put them before or after the text. They become resources of the
+ * prompt.
+ */
 export function withRemindersApart(content: ContentBlock): ContentBlock[] {
   if (content.type !== 'text' || !/^\s*<system-reminder>|<\/system-reminder>\s*$/.test(content.text))
     return [content]
@@ -124,7 +127,7 @@ export function withRemindersApart(content: ContentBlock): ContentBlock[] {
 
 const MODE_NOTE = /^\[MODE_UPDATE\] (\S+)$/
 
-/** The mode that an agent reports only as text, for another client (Gemini CLI). */
+/** Returns the mode that an agent (Gemini CLI) reports only as text, written for another client. */
 function modeInText(content: ContentBlock): string | undefined {
   return content.type === 'text' && content.text.startsWith('[MODE')
     ? MODE_NOTE.exec(content.text)?.[1]
@@ -135,8 +138,8 @@ const FILES = '\n--- Content from referenced context ---\nContent from @'
 const FILE = /\nContent from @([^\n]+):\n/
 
 /**
- * A prompt as some agents replay it (Gemini CLI): a single text that ends with the content of the mentioned files. The
- * files become resources next to the text.
+ * Splits a prompt that an agent (Gemini CLI) replays as a single text, with the content of the mentioned files at its end. The files become
+ * resources next to the text.
  */
 export function withFilesApart(content: ContentBlock): ContentBlock[] {
   const at = content.type === 'text' ? content.text.indexOf(FILES) : -1
@@ -157,8 +160,8 @@ const terminalExit = z.object({ terminal_id: z.string(), exit_code: anything, si
 type TerminalUpdate = Extract<SessionUpdate, { type: 'terminal' | 'terminal_output' }>
 
 /**
- * Terminals of the agent, reported in a tool call's `_meta`: `terminal_info`, `terminal_output` or
- * `terminal_output_delta` (both add to the output), `terminal_exit`. This is a convention that no specification contains.
+ * Reads the state of the agent's own terminals from a tool call's `_meta`: `terminal_info`, `terminal_output` or `terminal_output_delta`
+ * (both add to the output), and `terminal_exit`. No specification contains this convention.
  */
 function readTerminalMeta(meta: unknown): TerminalUpdate[] {
   if (!isRecord(meta)) return []

@@ -27,11 +27,11 @@ import { readUpdate, TerminalText, type UpdateSinkV2 } from './update.ts'
 /** An agent that uses ACP v2, a draft. */
 export class AgentV2 extends AgentBase<SessionV2> implements Agent {
   readonly protocolVersion = 2
-  /** The agent replays with `session/load`, as in an early draft. */
+  /** The agent follows an early draft, in which `session/load` replays a session. */
   readonly #loads: boolean
 
   constructor(options: AgentBaseOptions) {
-    // A type that Parley doesn't know can't be used like the others.
+    // A sign-in method of a type that Parley doesn't know can't be used.
     const known = ({ type }: AuthMethod) => type === 'agent' || type === 'terminal' || type === 'env_var'
     super(options, readCapabilities(options.answer), known)
     this.#loads = isEarlyDraft(options.answer)
@@ -56,7 +56,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
     return this.reopen(method, sessionId, params, signal, lastOptions)
   }
 
-  /** The agent's state updates report the turn before or after the response, or both. */
+  /** Sends a prompt. The agent's state updates report the turn before or after the response, or both. */
   async prompt(sessionId: string, content: ContentBlock[]): Promise<{ messageId?: string }> {
     const params = () => ({ sessionId, prompt: this.promptToWire(content) })
     const abandoned = this.abandoned.settled(sessionId)
@@ -84,7 +84,7 @@ export class AgentV2 extends AgentBase<SessionV2> implements Agent {
     return typeof messageId === 'string' ? { messageId } : {}
   }
 
-  /** Requests stay pending: they may belong to background work, and the agent withdraws the others. */
+  /** Cancels the turn. The agent's requests stay pending: they may belong to background work, and the agent withdraws the others. */
   cancel(sessionId: string): void {
     this.sendCancel(sessionId)
   }
@@ -162,8 +162,8 @@ function isEarlyDraft(wire: WireInitialize): boolean {
 }
 
 /**
- * v2 has few capabilities: an agent with `session` has new, list, resume, close, prompt and cancel, and one with sign-in
- * methods can sign in and out.
+ * Returns the capabilities of a v2 agent. v2 has few capabilities: an agent with `session` supports new, list, resume, close, prompt and
+ * cancel, and an agent with sign-in methods supports signing in and out.
  */
 function readCapabilities(wire: WireInitialize): AgentCapabilities {
   const agent = [wire.capabilities, wire.agentCapabilities].find(isRecord) ?? {}
@@ -193,7 +193,9 @@ function readCapabilities(wire: WireInitialize): AgentCapabilities {
   }
 }
 
-/** Every kind of server has a `type`. There is no `sse` in v2, so no agent accepts one. */
+/**
+ * Returns an MCP server in the form of v2, in which every kind of server has a `type`. v2 has no `sse`, so no agent accepts such a server.
+ */
 export function serverToWire(server: McpServer | AcpMcpServer) {
   if (server.type === 'stdio') {
     const { type, name, command, args, env } = server
@@ -205,12 +207,12 @@ export function serverToWire(server: McpServer | AcpMcpServer) {
   return { type: 'http' as const, name, url, headers }
 }
 
-/** The value of a config option as `session/set_config_option` sends it. */
+/** Returns the value of a config option in the form of `session/set_config_option`. */
 export function valueToWire(value: string | boolean) {
   return typeof value === 'boolean' ? { type: 'boolean' as const, value } : { type: 'id' as const, value }
 }
 
-/** `toolCall` contains the subject in v1 and in an early draft of v2. */
+/** The schema of a permission request. In v1 and in an early draft of v2, the subject is `toolCall`. */
 export const permissionSchema = z.object({
   sessionId: z.string(),
   title: maybeAsked,
@@ -226,7 +228,7 @@ export const commandSubjectSchema = z.object({
   terminalId: maybeText,
 })
 
-/** `title` is empty if the agent didn't send one; an earlier update of the tool call may have it. */
+/** Reads a permission request. `title` is empty if the agent didn't send a title; an earlier update of the tool call may have it. */
 export function readPermission(wire: z.output<typeof permissionSchema>, report: Report): PermissionRequest {
   const subject = readSubject(wire, report)
   const title = wire.title ?? (subject.type === 'tool_call' ? subject.toolCall.title : undefined)

@@ -11,13 +11,13 @@ import { dropped, parse, readCommonUpdate, type UpdateSink } from '../wire/updat
 export const messageSchema = z.object({ messageId: z.string(), content: anything })
 export const toolCallChunkSchema = z.object({ toolCallId: z.string(), content: anything })
 
-/** Maps the `update` of a v2 `session/update` to the model. Chosen by its kind, so only a small schema runs. */
+/** Maps the `update` of a v2 `session/update` to the model. Parses it only with the schema of its kind, which is small and fast. */
 export function readUpdate(raw: unknown, sink: UpdateSinkV2): void {
   const update = isRecord(raw) ? readKind(raw, sink) : dropped(sink, 'it is no object')
   if (update) sink.emit(update)
 }
 
-/** `undefined` if there is nothing to report. */
+/** Maps an update. Returns `undefined` if there is nothing to report. */
 function readKind(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined {
   switch (raw.sessionUpdate) {
     case 'user_message':
@@ -51,7 +51,7 @@ function readKind(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined {
   }
 }
 
-/** A whole message: absent content keeps, `null` clears, a list replaces. */
+/** Reads a whole message. Absent content keeps the previous content, `null` clears it, and a list replaces it. */
 function readMessage(raw: Json, role: MessageRole, sink: UpdateSinkV2): SessionUpdate | undefined {
   const message = parse(messageSchema, raw, sink)
   if (!message) return undefined
@@ -66,7 +66,7 @@ function readMessage(raw: Json, role: MessageRole, sink: UpdateSinkV2): SessionU
 }
 
 function readBlocks(raw: unknown, sink: UpdateSinkV2): ContentBlock[] | undefined {
-  // Accepts a single block or bare text in place of a list.
+  // A single block, or a bare text, is accepted in place of a list.
   if (!Array.isArray(raw) && (isRecord(raw) || typeof raw === 'string')) return readBlocks([raw], sink)
   if (!Array.isArray(raw)) return dropped(sink, 'content is no list')
   return readList(raw, readBlock, sink.report, 'content')
@@ -90,7 +90,7 @@ export const exitSchema = z.object({ exitCode: anything, signal: maybeText })
 export const sizeSchema = z.object({ cols: z.number().int().positive(), rows: z.number().int().positive() })
 export const outputChunkSchema = z.object({ terminalId: z.string(), data: z.string() })
 
-/** `terminal_update`: absent keeps, `null` clears, a value replaces. */
+/** Reads a `terminal_update`. An absent field keeps its value, `null` clears it, and a value replaces it. */
 function readTerminal(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined {
   const wire = parse(terminalSchema, raw, sink)
   if (!wire) return undefined
@@ -110,7 +110,7 @@ function readTerminal(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined 
   }
   if (exitStatus === null) terminal.exit = null
   else if (isRecord(exitStatus)) {
-    // The presence of the object means that the command ended.
+    // The presence of the object means that the command has ended.
     const { exitCode, signal } = exitSchema.parse(exitStatus)
     terminal.exit = { exitCode: typeof exitCode === 'number' ? exitCode : null, signal: signal ?? null }
   }
@@ -124,7 +124,7 @@ function readTerminal(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined 
   return { type: 'terminal', terminal }
 }
 
-/** `terminal_output_chunk` */
+/** Reads a `terminal_output_chunk`. */
 function readTerminalOutput(raw: Json, sink: UpdateSinkV2): SessionUpdate | undefined {
   const chunk = parse(outputChunkSchema, raw, sink)
   if (!chunk) return undefined
@@ -135,25 +135,25 @@ function readTerminalOutput(raw: Json, sink: UpdateSinkV2): SessionUpdate | unde
     : { type: 'terminal_output', terminalId, text }
 }
 
-/** maximum number of terminals of one session whose unfinished characters are remembered */
+/** the maximum number of terminals of one session whose unfinished characters are kept */
 const TERMINALS = 1000
 
-/** Base64 with or without padding. */
+/** Base64, with or without padding. */
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
- * The output of an agent's own terminals as text. The output arrives as bytes, each chunk encoded in base64; a chunk may
- * end within a character that continues in the next one. Escape sequences stay in the text; the view interprets them.
+ * Decodes the output of an agent's own terminals. The output arrives in chunks of bytes, encoded in base64. A chunk may end within a
+ * character that continues in the next chunk. Escape sequences stay in the text; the view interprets them.
  */
 export class TerminalText {
   readonly #decoders = new Map<string, StringDecoder>()
 
-  /** The text that a chunk adds to a terminal's output; `undefined` if it isn't base64. */
+  /** Returns the text that a chunk adds to a terminal's output; `undefined` if the chunk isn't base64. */
   append(terminalId: string, data: string): string | undefined {
     return BASE64.test(data) ? this.#decoder(terminalId).write(Buffer.from(data, 'base64')) : undefined
   }
 
-  /** The whole output of a terminal, which replaces earlier output; `undefined` if it isn't base64. */
+  /** Returns the whole output of a terminal, which replaces earlier output; `undefined` if the data isn't base64. */
   replace(terminalId: string, data: string): string | undefined {
     if (!BASE64.test(data)) return undefined
     this.clear(terminalId)

@@ -5,7 +5,9 @@ import { parseTimestamp } from '../../common/timestamp.ts'
 import type { ContentBlock, LinkIcon } from '../model.ts'
 import { anything, type Json, maybeNumber, maybeText } from './lenient.ts'
 
-/** No icon is fetched: the agent would learn when the user sees it. */
+/**
+ * The start of a `data:` URI of an image. Icons with other URIs are ignored: fetching them would tell the agent when the user sees them.
+ */
 const DATA_IMAGE = /^data:image\/[a-z0-9.+-]+[;,]/i
 /** Maximum number of icons that are read from a link. */
 const MAX_ICONS = 20
@@ -28,8 +30,8 @@ export const resourceSchema = z.object({
 })
 
 /**
- * A content block, the same in both versions. A malformed block, or one of an unknown kind, is stored whole as `unknown`; a bare string is
- * read as text; `undefined` if there is nothing to show.
+ * Reads a content block, which has the same form in both versions. A malformed block, or a block of an unknown kind, is kept whole as
+ * `unknown`. A bare string is read as text. Returns `undefined` if there is nothing to show.
  */
 export function readBlock(raw: unknown): ContentBlock | undefined {
   if (typeof raw === 'string') return { type: 'text', text: raw }
@@ -40,7 +42,7 @@ export function readBlock(raw: unknown): ContentBlock | undefined {
 }
 
 function annotated(block: Known, { audience, lastModified, priority }: Json): Known {
-  // an audience that includes the assistant but not the user
+  // The audience includes the assistant but not the user.
   const agentOnly = Array.isArray(audience) && audience.includes('assistant') && !audience.includes('user')
   const common = agentOnly ? { ...block, agentOnly: true as const } : block
   if (common.type !== 'resource_link' && common.type !== 'resource') return common
@@ -97,7 +99,7 @@ function readKnown(raw: { [key: string]: unknown }): Known | undefined {
 
 const THEMES = ['light', 'dark'] as const
 
-/** The first usable icon for each theme. */
+/** Returns the first usable icon for each theme. */
 function readIcons(raw: unknown): LinkIcon[] | undefined {
   const icons = new Map<LinkIcon['theme'], LinkIcon>()
   for (const one of Array.isArray(raw) ? raw.slice(0, MAX_ICONS) : []) {
@@ -108,12 +110,14 @@ function readIcons(raw: unknown): LinkIcon[] | undefined {
   return icons.size > 0 ? [...icons.values()] : undefined
 }
 
-/** An object with the key if there is a value, else an empty one. */
+/** Returns an object with the key and the value, or an empty object if there is no value. */
 export function given<K extends string, T>(key: K, value: T | null | undefined): { [P in K]?: T } {
   return value === undefined || value === null ? {} : ({ [key]: value } as { [P in K]?: T })
 }
 
-/** Converts a known block, the same in both versions. The caller must check whether the agent accepts it. */
+/**
+ * Returns a known block in its wire form, which is the same in both versions. The caller must check whether the agent accepts the block.
+ */
 export function blockToWire(block: Known) {
   switch (block.type) {
     case 'text':

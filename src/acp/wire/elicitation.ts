@@ -30,7 +30,7 @@ export const elicitationSchema = z.object({
   mode: maybeText,
   message: z.string(),
   sessionId: maybeText,
-  /** the id of a client request, instead of a session */
+  /** the id of the client's request that the elicitation belongs to, in place of a session */
   requestId: anything,
   toolCallId: maybeText,
   requestedSchema: anything,
@@ -43,7 +43,7 @@ export const formSchema = z.object({
   properties: anything,
   required: texts,
 })
-/** The properties of all kinds of fields in one schema, since their names don't collide. */
+/** The schema of a field's property, for all kinds of fields, since the names of their members don't collide. */
 export const propertySchema = z.object({
   type: maybeText,
   title: maybeShown,
@@ -65,8 +65,9 @@ export const enumOptionSchema = z.object({ const: z.string(), title: maybeShown,
 export const itemsSchema = z.object({ type: maybeText, enum: texts, anyOf: anything, oneOf: anything })
 
 /**
- * Answers `elicitation/create`; `undefined` if no view can ask the user. An elicitation that belongs to a client request ends with that
- * request. `requestSignal`: aborts when the request with that id ends; `undefined` if that request isn't pending.
+ * Answers `elicitation/create`; returns `undefined` if no view can ask the user. An elicitation that belongs to a client request ends with
+ * that request. `requestSignal` returns a signal that aborts when the request with this id ends, or `undefined` if the request isn't
+ * pending.
  */
 export function answerElicitation(
   client: Pick<AgentClient, 'createElicitation'>,
@@ -88,7 +89,7 @@ export function answerElicitation(
   })
 }
 
-/** A signal that also aborts with the request that the elicitation belongs to; `undefined` if that request has ended. */
+/** Returns a signal that also aborts when the request ends that the elicitation belongs to; `undefined` if that request has ended. */
 function withRequestSignal(
   { sessionId, requestId }: z.output<typeof elicitationSchema>,
   withdrawal: AbortSignal,
@@ -110,7 +111,7 @@ export function outcomeToWire(outcome: ElicitationOutcome) {
   }
 }
 
-/** @throws RpcError for an elicitation that can't be shown */
+/** Reads an elicitation. @throws RpcError if it can't be shown */
 export function readElicitation(
   wire: z.output<typeof elicitationSchema>,
   report: Report,
@@ -120,7 +121,7 @@ export function readElicitation(
     ...given('sessionId', wire.sessionId),
     ...given('toolCallId', wire.toolCallId),
   }
-  // Early agents omitted the mode of a form.
+  // Early agents didn't send the mode of a form.
   switch (wire.mode ?? 'form') {
     case 'form': {
       const form = formSchema.safeParse(wire.requestedSchema).data

@@ -5,30 +5,30 @@ import type { ModelTokens, SessionUpdate, UsageLimit } from '../model.ts'
 import { given } from './content.ts'
 import { maybeNumber, maybeText } from './lenient.ts'
 
-/** Fields that claude-agent-acp and codex-acp add to standard messages in `_meta`, the same in both versions. */
+/** Reads the fields that claude-agent-acp and codex-acp add to standard messages in `_meta`, the same in both versions. */
 
-/** Longer suggestions are no prompts that a user would take as they are. Characters. */
+/** The maximum length of a suggestion, in characters. Nobody would send a longer suggestion unchanged. */
 const MAX_SUGGESTION = 1000
 
 const suggestionSchema = z.object({
   promptSuggestions: z.object({ suggestions: z.array(z.unknown()) }),
 })
 
-/** `session_info_update._meta.promptSuggestions`: suggestions for the next prompt. An empty list clears them. */
+/** Reads `session_info_update._meta.promptSuggestions`: suggestions for the next prompt. An empty list removes the previous suggestion. */
 export function readSuggestion(meta: unknown): SessionUpdate | undefined {
   const wire = suggestionSchema.safeParse(meta).data
   if (!wire) return undefined
   const texts = wire.promptSuggestions.suggestions.flatMap(one =>
     isRecord(one) && typeof one.text === 'string' ? [one.text.trim()] : [],
   )
-  // the user must see the whole text that would be sent
+  // The user must see the whole text that would be sent, so it must not contain invisible characters.
   const text = texts.find(one => one !== '' && one.length <= MAX_SUGGESTION && visibleProse(one) === one)
   return { type: 'suggestion', ...given('text', text) }
 }
 
 /**
- * `_meta.claudeCode.parentToolUseId` of a tool call: the call that runs the subagent which made it. The subagent has no session in older
- * versions, in which all its calls are the session's.
+ * Reads `_meta.claudeCode.parentToolUseId` of a tool call: the id of the tool call that runs the subagent which made this call. In older
+ * versions, a subagent has no session, so its tool calls belong to the main session.
  */
 export function readParent(meta: unknown): string | undefined {
   const own = isRecord(meta) ? meta.claudeCode : undefined
@@ -42,12 +42,12 @@ const rateLimitSchema = z.object({
   resetsAt: maybeNumber,
 })
 
-/** `usage_update._meta["_claude/rateLimit"]`: one limit of the user's subscription; `resetsAt` is in seconds. */
+/** Reads `usage_update._meta["_claude/rateLimit"]`: one limit of the user's subscription. On the wire, `resetsAt` is in seconds. */
 export function readLimit(meta: unknown): UsageLimit | undefined {
   const wire = isRecord(meta) ? rateLimitSchema.safeParse(meta['_claude/rateLimit']).data : undefined
   if (!wire?.status) return undefined
   const { status, rateLimitType, utilization, resetsAt } = wire
-  // a share; a larger number is a percentage
+  // `utilization` is a share from 0 to 1; a larger number is a percentage.
   const limit: UsageLimit = { kind: rateLimitType ?? '', status }
   if (typeof utilization === 'number' && utilization >= 0)
     limit.share = Math.min(1, utilization <= 1 ? utilization : utilization / 100)
@@ -55,7 +55,7 @@ export function readLimit(meta: unknown): UsageLimit | undefined {
   return limit
 }
 
-/** Maximum number of models in one turn, and maximum length of a name in characters. */
+/** The maximum number of models in one turn, and the maximum length of a model's name in characters. */
 const MAX_MODELS = 20
 const MAX_MODEL_NAME = 100
 
@@ -68,7 +68,7 @@ const modelUsageSchema = z.object({
   }),
 })
 
-/** `_meta.quota.model_usage` beside the usage of a turn: its tokens by model. */
+/** Reads `_meta.quota.model_usage`, next to the usage of a turn: the turn's tokens by model. */
 export function readModelTokens(meta: unknown): ModelTokens[] | undefined {
   const list = isRecord(meta) && isRecord(meta.quota) ? meta.quota.model_usage : undefined
   if (!Array.isArray(list)) return undefined

@@ -1,10 +1,10 @@
 /**
- * Forking at a message: an extension of claude-agent-acp, the same in both versions. The fork has the conversation up to and
- * including a message of the agent, which has forgotten the rest. The agent doesn't advertise it, but does it for every client.
+ * Forking at a message: an extension of claude-agent-acp, the same in both versions. The fork has the conversation up to and including a
+ * message of the agent; the agent forgets the rest. The agent doesn't advertise this extension, but supports it for every client.
  */
 
 const NAME = /^(?:@[\w-]+\/)?claude-agent-acp$/
-/** The first version that was measured: an earlier one might ignore the point and fork the whole conversation. */
+/** The first version of which the support was measured. An earlier version might ignore the message and fork the whole conversation. */
 const SINCE = [0, 101]
 
 export function canForkAt({ name, version }: { name: string; version?: string }): boolean {
@@ -13,7 +13,7 @@ export function canForkAt({ name, version }: { name: string; version?: string })
   return major > SINCE[0]! || (major === SINCE[0] && minor >= SINCE[1]!)
 }
 
-/** `messageId`: of the last message of the agent that the fork has. */
+/** Returns the `_meta` for a fork. `messageId` is the id of the last agent message that the fork contains. */
 export function forkPointToWire(messageId: string) {
   return { jetbrains: { air: { fork: { version: 1, messageId } } } }
 }

@@ -8,7 +8,7 @@ import { anything, maybe, maybeFlag, maybeText, type Report, readList } from './
 import { canSteer } from './steering.ts'
 
 /**
- * Parley's capabilities in the form of v1. A capability is listed only if it works. `_meta` has two conventions that no
+ * Returns Parley's capabilities in the form of v1. A capability is listed only if it works. `_meta` has two conventions that no
  * specification contains: output of the agent's own terminals in tool calls, and commands to sign in.
  */
 export function clientCapabilitiesV1(client: Partial<AgentClient>, features: ConnectOptions['features']) {
@@ -16,7 +16,7 @@ export function clientCapabilitiesV1(client: Partial<AgentClient>, features: Con
   return {
     ...(!features?.isRemote && { fs: { readTextFile: true, writeTextFile: true }, terminal: true }),
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
-    // Not released yet: plans by id, and plans that are documents; sessions within a session.
+    // Not released yet: plans with ids, plans that are documents, and sessions within a session.
     plan: {},
     subagents: {},
     auth: { terminal: terminalAuth },
@@ -25,7 +25,7 @@ export function clientCapabilitiesV1(client: Partial<AgentClient>, features: Con
   }
 }
 
-/** The client's capabilities in v2. What they don't name, every v2 client must support. */
+/** Returns Parley's capabilities in the form of v2. Every v2 client must support what isn't listed. */
 export function clientCapabilitiesV2(client: Partial<AgentClient>, features: ConnectOptions['features']) {
   return {
     ...(features?.terminalAuth ? { auth: { terminal: {} } } : {}),
@@ -33,7 +33,7 @@ export function clientCapabilitiesV2(client: Partial<AgentClient>, features: Con
   }
 }
 
-/** An `initialize` request that agents of both versions understand: it has the fields of both. */
+/** Returns an `initialize` request that agents of both versions understand, because it has the fields of both. */
 export function initializeRequest(
   protocolVersion: number,
   client: Partial<AgentClient>,
@@ -51,7 +51,10 @@ export function initializeRequest(
 
 const implementation = maybe(z.object({ name: maybeText, title: maybeText, version: maybeText }))
 
-/** v1 has `agentInfo` and `agentCapabilities`, v2 `info` and `capabilities`; a draft of v2 mixed them. */
+/**
+ * The schema of the response to `initialize`. v1 has `agentInfo` and `agentCapabilities`, and v2 has `info` and `capabilities`; an early
+ * draft of v2 mixed them.
+ */
 export const initializeSchema = z.object({
   protocolVersion: z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]),
   authMethods: anything,
@@ -68,15 +71,15 @@ export function readInfo(wire: WireInitialize): { name: string; title?: string; 
   return { name: name ?? title ?? '', ...given('title', title), ...given('version', version) }
 }
 
-/** A capability that should be an object, if present. Some agents answer `true` instead. */
+/** Whether a capability is present. It should be an object, but some agents send `true`. */
 export function has(parent: unknown, key: string): boolean {
   const value = isRecord(parent) ? parent[key] : undefined
   return value !== undefined && value !== null && value !== false
 }
 
 /**
- * Reads unreleased capabilities, extensions and known facts about an agent, which are the same in both versions. `session`, `auth`: the
- * objects that contain the capabilities in that version.
+ * Reads unreleased capabilities, extensions and known facts about an agent, which are the same in both versions. `session` and `auth` are
+ * the objects that contain the capabilities in the agent's version.
  */
 export function readUnstable(
   wire: WireInitialize,
@@ -102,7 +105,7 @@ export function readUnstable(
   return can
 }
 
-/** v2 names the id `methodId`. */
+/** The schema of a sign-in method. v1 calls the id `id`, and v2 calls it `methodId`. */
 export const authMethodSchema = z.object({
   id: maybeText,
   methodId: maybeText,
@@ -132,9 +135,9 @@ export function readAuthMethods(raw: unknown, report: Report): AuthMethod[] {
 }
 
 /**
- * A sign-in method. Besides the specified methods, supports two that agents use: `_meta["terminal-auth"]`, a whole command for a terminal,
- * and `env_var`, which asks for environment variables (secret and required by default). The command in `_meta` may find another Node than
- * the agent's program, so the specified arguments come first.
+ * Reads a sign-in method. Also supports two unspecified kinds that agents use: `_meta["terminal-auth"]`, a whole command for a terminal,
+ * and `env_var`, which asks for environment variables (secret and required by default). The specified arguments are preferred to the
+ * command in `_meta`, which may use another Node than the agent's program.
  */
 function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
   const wire = authMethodSchema.safeParse(raw).data
@@ -150,7 +153,7 @@ function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
     ? terminalAuthSchema.safeParse(wire._meta['terminal-auth']).data
     : undefined
   const own = { args: wire.args ?? [], env: readEnvironment(wire.env), ...given('label', terminal?.label) }
-  // with nothing to add, the agent's program would only start once more
+  // Without arguments and variables to add, the method would only start the agent's program once more.
   const isOwn = method.type === 'terminal' && (own.args.length > 0 || Object.keys(own.env).length > 0)
   if (isOwn || (method.type === 'terminal' && !terminal)) method.terminal = own
   else if (terminal) {
@@ -171,7 +174,7 @@ function readAuthMethod(raw: unknown, report: Report): AuthMethod | undefined {
   return method
 }
 
-/** The variables from which agents of these providers read an API key. */
+/** The environment variables from which agents read the API keys of these providers. */
 const KEY_VARIABLES: Readonly<Record<string, string>> = {
   anthropic: 'ANTHROPIC_API_KEY',
   google: 'GEMINI_API_KEY',
@@ -179,8 +182,8 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The variable of a plain method that needs an API key: by `_meta["api-key"].provider` (Gemini CLI, Codex), or the only
- * one mentioned in its text (Qwen Code: `OPENAI_API_KEY`, Droid: `FACTORY_API_KEY`, Grok: `XAI_API_KEY`).
+ * Returns the environment variable for a sign-in method that needs an API key. `_meta["api-key"].provider` names the provider (Gemini CLI,
+ * Codex), or the method's text mentions only one variable (Qwen Code: `OPENAI_API_KEY`, Droid: `FACTORY_API_KEY`, Grok: `XAI_API_KEY`).
  */
 function keyVariable({ name, description, _meta }: z.output<typeof authMethodSchema>): string | undefined {
   const key = isRecord(_meta) ? _meta['api-key'] : undefined
@@ -201,7 +204,7 @@ function readVariable(raw: unknown) {
   }
 }
 
-/** An object of name and value, or a list of `{name, value}`. */
+/** Reads environment variables from an object of names and values, or from a list of `{name, value}`. */
 function readEnvironment(raw: unknown): Record<string, string> {
   const pairs: Array<[unknown, unknown]> = Array.isArray(raw)
     ? raw.filter(isRecord).map(item => [item.name, item.value])

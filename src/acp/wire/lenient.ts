@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { shortened } from '../../common/visible.ts'
 
 /**
- * Schemas of what agents send are lenient by rule: absent, `null` and malformed are the same for an optional field, extra
- * keys are dropped, and enums are open. Only what is necessary to show anything is required.
+ * Returns a lenient schema for an optional field, as all schemas of agents' messages have: absent, `null` and malformed values are all
+ * `undefined`. In these schemas, unknown keys are dropped, enums are open, and only what is necessary to show anything is required.
  */
 export function maybe<T extends z.ZodType>(schema: T) {
   return schema.nullish().catch(undefined)
@@ -12,20 +12,23 @@ export function maybe<T extends z.ZodType>(schema: T) {
 export const maybeText = maybe(z.string())
 export const maybeNumber = maybe(z.number())
 export const maybeFlag = maybe(z.boolean())
-/** Characters of a name, a title or a description. Views show them in one line, which would take seconds for a million. */
+/**
+ * The maximum length of a name, a title or a description, in characters. Views show them in one line, which would take seconds for a
+ * million characters.
+ */
 const MAX_SHOWN = 4096
 
-/** Characters of what may be a command or several paragraphs. */
+/** The maximum length of a text that may be a command or several paragraphs, in characters. */
 const MAX_ASKED = 65_536
 
 export function cutShown(text: string, max = MAX_SHOWN): string {
   return shortened(text, max)
 }
 
-/** Text that a view shows in one line. */
+/** A text that a view shows in one line. */
 export const shownText = z.string().transform(text => cutShown(text))
 export const maybeShown = maybe(shownText)
-/** Text that the user reads as a whole before answering. */
+/** A text that the user reads completely before answering. */
 export const maybeAsked = maybe(z.string().transform(text => cutShown(text, MAX_ASKED)))
 /** Any value, unchanged. */
 export const anything = z.unknown().optional()
@@ -35,7 +38,7 @@ export type Json = { [key: string]: unknown }
 /** Receives descriptions of dropped values, for the log. */
 export type Report = (problem: string) => void
 
-/** Reads each item separately: malformed ones are reported and dropped, the others stay. */
+/** Reads each item of a list separately. Malformed items are reported and dropped. */
 export function readList<T>(
   raw: unknown,
   read: (item: unknown, report: Report) => T | undefined,
@@ -55,10 +58,10 @@ export function readList<T>(
   return items
 }
 
-/** Items that are read in one task. Reading a malformed one takes up to 10 µs. */
+/** The number of items that are read in one task. Reading a malformed item takes up to 10 µs. */
 const ITEMS_PER_TASK = 500
 
-/** Like {@link readList}, but a long list doesn't block. */
+/** Like {@link readList}, but a long list is read in several tasks, so that it doesn't block. */
 export async function readLongList<T>(
   raw: unknown,
   read: (item: unknown, report: Report) => T | undefined,
@@ -74,7 +77,7 @@ export async function readLongList<T>(
   return items
 }
 
-/** Like {@link readList}, but `undefined` if there is no list. */
+/** Like {@link readList}, but returns `undefined` if there is no list. */
 export function maybeList<T>(
   raw: unknown,
   read: (item: unknown, report: Report) => T | undefined,
@@ -84,7 +87,7 @@ export function maybeList<T>(
   return Array.isArray(raw) ? readList(raw, read, report, what) : undefined
 }
 
-/** The first problem of a failed parse, in words. */
+/** Returns the first problem of a failed parse as text. */
 export function validationProblem(error: z.ZodError): string {
   const issue = error.issues[0]
   if (!issue) return 'malformed'

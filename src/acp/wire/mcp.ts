@@ -3,10 +3,13 @@ import type { AgentClient } from '../agent.ts'
 import { given } from './content.ts'
 import { answer } from './requests.ts'
 
-/** Requests of the agent to MCP servers of the client, and notifications about them (unstable), the same in both versions. */
+/**
+ * The method of the agent's requests to MCP servers of the client, and of notifications about these requests (unstable). The same in both
+ * versions.
+ */
 export const MCP_METHOD = 'mcp/message'
 
-/** Characters of ids and methods; real ones have fewer than 100. */
+/** The maximum length of ids and methods, in characters. Real ones have fewer than 100. */
 const MAX_NAME = 1000
 const name = z.string().max(MAX_NAME)
 
@@ -17,7 +20,7 @@ export const mcpRequestSchema = z.object({
   params: z.record(z.string(), z.unknown()).nullish(),
 })
 
-/** Answers `mcp/message`; `undefined` if the client has no servers. `notify`: sends a notification about the request. */
+/** Answers `mcp/message`. Returns `undefined` if the client has no MCP servers. `notify` sends a notification about the request. */
 export function answerMcp(
   client: Pick<AgentClient, 'mcpMessage'>,
   params: unknown,

@@ -29,7 +29,7 @@ import {
   validationProblem,
 } from './lenient.ts'
 
-/** Answers a request whose params match the schema; otherwise responds with an error that describes the mismatch. */
+/** Answers a request whose parameters match the schema. If they don't, rejects with an error that describes the mismatch. */
 export async function answer<T extends z.ZodType>(
   schema: T,
   params: unknown,
@@ -54,7 +54,7 @@ function readOption(raw: unknown): PermissionOption | undefined {
   return { optionId: option.optionId, name: option.name ?? option.optionId, kind: option.kind ?? '' }
 }
 
-/** The response to a permission request, the same in both versions. */
+/** Returns the response to a permission request, which is the same in both versions. */
 export function outcomeToWire(outcome: PermissionOutcome) {
   return outcome.type === 'cancelled'
     ? { outcome: { outcome: 'cancelled' as const } }
@@ -62,8 +62,9 @@ export function outcomeToWire(outcome: PermissionOutcome) {
 }
 
 /**
- * The common part of `session/new`, `load`, `resume` and `fork`. Contains only what the agent has a capability for.
- * @param serverToWire how the version writes an MCP server
+ * Returns the parameters that `session/new`, `load`, `resume` and `fork` share. A parameter that needs a capability is omitted if the agent
+ * lacks it.
+ * @param serverToWire returns an MCP server in the form of the protocol version
  */
 export function setupToWire<Server>(
   setup: SessionSetup,
@@ -71,7 +72,7 @@ export function setupToWire<Server>(
   serverToWire: (server: McpServer | AcpMcpServer) => Server,
 ) {
   const { cwd, additionalDirectories, systemPrompt } = setup
-  // Several agents accept a relative folder and fail later.
+  // Relative folders are rejected here, because several agents accept them and fail later.
   for (const folder of [cwd, ...additionalDirectories]) {
     if (!path.isAbsolute(folder)) throw new NotSupportedError(l10n.t("{0} isn't an absolute path.", folder))
   }
@@ -87,7 +88,7 @@ export function setupToWire<Server>(
   }
 }
 
-/** The blocks of the prompt. Throws {@link NotSupportedError} for a kind that the agent doesn't accept. */
+/** Returns the blocks of a prompt. Throws {@link NotSupportedError} if the agent doesn't accept a block's kind. */
 export function promptToWire(content: ContentBlock[], can: AgentCapabilities) {
   if (content.length === 0) throw new NotSupportedError(l10n.t('The prompt is empty.'))
   return content.map(block => acceptedBlock(block, can))
@@ -120,7 +121,7 @@ export const sessionInfoSchema = z.object({
   archived: maybeFlag,
 })
 
-/** A page of `session/list`. A cursor that was just used is omitted, to avoid an endless loop. */
+/** Reads a page of `session/list`. If the agent repeats the cursor that was just used, omits it, to avoid an endless loop. */
 export async function readSessionPage(raw: unknown, cursor: string | undefined, report: Report) {
   const page = isRecord(raw) ? raw : {}
   const sessions = await readLongList(page.sessions, readSessionInfo, report, 'sessions')
@@ -151,7 +152,7 @@ export const accountSchema = z.object({
   organization: maybeText,
 })
 
-/** `auth/status` and `auth/status_update`; `undefined` if it contains no state. */
+/** Reads `auth/status` or `auth/status_update`; returns `undefined` if there is no state. */
 export function readAuthStatus(raw: unknown, report: Report): AuthStatus | undefined {
   const wire = authStatusSchema.safeParse(raw).data
   return wire && { state: wire.state, accounts: readList(wire.accounts, readAccount, report, 'accounts') }

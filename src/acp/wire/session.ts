@@ -5,7 +5,7 @@ import { given } from './content.ts'
 import { anything, maybe, maybeList, maybeShown, maybeText, type Report, readList } from './lenient.ts'
 import type { UpdateSink } from './update.ts'
 
-/** How to set the value of an option on the wire. */
+/** The request that sets the value of an option on the wire. */
 export type SetVia =
   | { method: 'session/set_mode'; params: { modeId: string } }
   | { method: 'session/set_model'; params: { modelId: string } }
@@ -15,9 +15,8 @@ export type SetVia =
     }
 
 /**
- * The options of one session. v2 has `configOptions` alone; v1 has up to three sources for them: `configOptions`, `modes`
- * and the legacy `models`. The first wins; the others become options of category `mode` and `model` unless it already has
- * an equivalent.
+ * The options of one session. v2 reports them only as `configOptions`. v1 has up to three sources: `configOptions`, `modes` and the legacy
+ * `models`. `configOptions` win; modes and models become options of category `mode` and `model` unless `configOptions` has an equivalent.
  */
 export class SessionOptions {
   #reported: ConfigOption[] | undefined
@@ -31,14 +30,14 @@ export class SessionOptions {
     this.#report = report
   }
 
-  /** Reads the response to `session/new`, `load` or `resume`. Missing fields don't change anything. */
+  /** Reads the response to `session/new`, `load` or `resume`. A missing field doesn't change the options. */
   start(wire: WireStart): void {
     this.#reported = readConfigOptions(wire.configOptions, this.#report) ?? this.#reported
     this.#mode = readModes(wire.modes, MODE_ID, this.#report) ?? this.#mode
     this.#model = readModels(wire.models, MODEL_ID, this.#report) ?? this.#model
   }
 
-  /** The options as an earlier window knew them last; those in the response that started the session may be old. */
+  /** Restores the options that an earlier window knew last. The response that started the session may have older ones. */
   restore(options: readonly ConfigOption[]): void {
     const own = new Set([MODE_ID, MODEL_ID])
     this.#mode = options.find(({ id }) => id === MODE_ID) ?? this.#mode
@@ -48,8 +47,8 @@ export class SessionOptions {
   }
 
   /**
-   * Completes the response to `session/load` or `resume` with the last known options, since some agents report their options only once for
-   * each session. Config options are always reported as a whole.
+   * Completes the response to `session/load` or `resume` with the last known options, because some agents report their options only once
+   * for each session. Agents always report all config options together, so they are only restored if all are missing.
    */
   recall(last: LastOptions): void {
     if (this.#reported) return
@@ -63,7 +62,7 @@ export class SessionOptions {
     if (this.#early !== undefined) this.modeChanged(this.#early)
   }
 
-  /** All options, or `undefined` if the agent never reported any. */
+  /** Returns all options, or `undefined` if the agent never reported any. */
   get all(): ConfigOption[] | undefined {
     const reported = this.#reported ?? []
     const extra = [this.#mode, this.#model].filter(
@@ -73,13 +72,13 @@ export class SessionOptions {
     return [...reported, ...(extra as ConfigOption[])]
   }
 
-  /** `config_option_update`, or the same list in the answer to a set. */
+  /** Replaces the options with the list of a `config_option_update`, or of the answer to a set request. */
   replace(raw: unknown): SessionUpdate {
     this.#reported = readConfigOptions(raw, this.#report) ?? []
     return { type: 'config_options', options: this.all ?? [] }
   }
 
-  /** `current_mode_update` */
+  /** Reads a `current_mode_update`. */
   modeChanged(modeId: string): SessionUpdate {
     if (this.all === undefined) this.#early = modeId
     this.#mode = withValue(this.#mode, modeId)
@@ -89,7 +88,7 @@ export class SessionOptions {
     return { type: 'config_value', category: 'mode', value: modeId }
   }
 
-  /** Whether there is a mode with that id. */
+  /** Whether the agent offers a mode with that id. */
   offersMode(modeId: string): boolean {
     return (this.all ?? []).some(
       option =>
@@ -99,7 +98,7 @@ export class SessionOptions {
     )
   }
 
-  /** How to set an option. An unknown option is set as a config option: the agent may know it. */
+  /** Returns the request that sets an option. An unknown option is set as a config option, because the agent may know it. */
   route(optionId: string, value: string | boolean): SetVia {
     const synthesized = this.#synthesized(optionId)
     if (synthesized && typeof value === 'string') {
@@ -116,8 +115,8 @@ export class SessionOptions {
   }
 
   /**
-   * After a successful set: the update to emit, unless the agent reported the new value already. If the response contains
-   * all options (`answered`), these apply, even with another value.
+   * Returns the update to emit after a set request succeeded, or `undefined` if the agent has reported the new value already. `answered`:
+   * the response contained all options, which apply even if they have another value.
    */
   confirm(optionId: string, value: string | boolean, answered: boolean): SessionUpdate | undefined {
     if (answered) return undefined
@@ -141,11 +140,11 @@ export class SessionOptions {
   }
 }
 
-/** Ids of the options made from `modes` and `models`; no known agent uses the same ids. */
+/** The ids of the options that Parley makes from `modes` and `models`. No known agent uses these ids. */
 const MODE_ID = 'parley:mode'
 const MODEL_ID = 'parley:model'
 
-/** Whether the list has an equivalent option: of the same category, or with the same values. */
+/** Whether the list has an equivalent option, which has the same category or the same values. */
 function covers(options: ConfigOption[], other: ConfigOption): boolean {
   const values = new Set(other.type === 'select' ? other.choices.map(choice => choice.value) : [])
   return options.some(
@@ -165,7 +164,7 @@ function withValue<T extends ConfigOption | undefined>(option: T, value: string 
   return typeof value === 'string' ? { ...option, currentValue: value } : option
 }
 
-/** v2 names the id `configId`. */
+/** v1 calls the id `id`, and v2 calls it `configId`. */
 export const configOptionSchema = z.object({
   id: maybeText,
   configId: maybeText,
@@ -177,7 +176,7 @@ export const configOptionSchema = z.object({
   options: anything,
 })
 export const choiceSchema = z.object({ value: z.string(), name: maybeShown, description: maybeShown })
-/** v2 names the group's id `groupId`. */
+/** v1 calls the group's id `group`, and v2 calls it `groupId`. */
 export const choiceGroupSchema = z.object({
   group: maybeText,
   groupId: maybeText,
@@ -185,7 +184,7 @@ export const choiceGroupSchema = z.object({
   options: z.array(z.unknown()),
 })
 
-/** A config option; one of a type that Parley doesn't know is kept whole. */
+/** Reads a config option. An option of a type that Parley doesn't know is kept whole. */
 function readConfigOption(raw: unknown, report: Report): ConfigOption | undefined {
   const option = configOptionSchema.safeParse(raw).data
   const id = option?.configId || option?.id
@@ -206,9 +205,9 @@ function readConfigOption(raw: unknown, report: Report): ConfigOption | undefine
   return { ...base, type: 'unknown', raw }
 }
 
-/** One choice or a group of choices. */
+/** Reads one choice or a group of choices. */
 function readChoices(raw: unknown, report: Report): SelectChoice[] | undefined {
-  // a parse that fails takes much longer than this
+  // Checking for `options` first is much faster than a parse that fails.
   const isGroup = isRecord(raw) && Array.isArray(raw.options)
   const group = isGroup ? choiceGroupSchema.safeParse(raw).data : undefined
   if (group) {
@@ -231,7 +230,7 @@ function readChoice(raw: unknown): SelectChoice | undefined {
 
 type OptionBase = Pick<ConfigOption, 'id' | 'name' | 'description' | 'category'>
 
-/** An agent's current value may be missing from the offered ones; then it's added as a choice. */
+/** Returns a select option. If the current value isn't among the agent's choices, it's added as a choice. */
 function select(base: OptionBase, currentValue: string, choices: SelectChoice[]): ConfigOption {
   const known = currentValue === '' || choices.some(choice => choice.value === currentValue)
   return {
@@ -247,14 +246,14 @@ export const modesSchema = z.object({
   availableModes: z.array(z.unknown()),
 })
 const modeSchema = z.object({ id: z.string().min(1), name: maybeShown, description: maybeShown })
-/** Never in a released schema, but many agents still send it. */
+/** The schema of the legacy `models`, which were never in a released schema, but many agents still send them. */
 const modelsSchema = z.object({
   currentModelId: maybeText,
   availableModels: z.array(z.unknown()),
 })
 const modelSchema = z.object({ modelId: z.string().min(1), name: maybeShown, description: maybeShown })
 
-/** `modes` of a session as an option, or `undefined` if there is nothing to choose from. */
+/** Reads the `modes` of a session as an option; `undefined` if there is nothing to choose from. */
 function readModes(raw: unknown, id: string, report: Report): ConfigOption | undefined {
   const modes = modesSchema.safeParse(raw).data
   if (!modes) return undefined
@@ -267,7 +266,7 @@ function readModes(raw: unknown, id: string, report: Report): ConfigOption | und
   return select({ id, name: 'Mode', category: 'mode' }, modes.currentModeId ?? '', choices)
 }
 
-/** The legacy `models` of a session as an option. */
+/** Reads the legacy `models` of a session as an option. */
 function readModels(raw: unknown, id: string, report: Report): ConfigOption | undefined {
   const models = modelsSchema.safeParse(raw).data
   if (!models) return undefined
@@ -286,7 +285,7 @@ function readModels(raw: unknown, id: string, report: Report): ConfigOption | un
   return select({ id, name: 'Model', category: 'model' }, models.currentModelId ?? '', choices)
 }
 
-/** `configOptions` of a result or an update; `undefined` if not reported. */
+/** Reads the `configOptions` of a result or an update; `undefined` if they weren't reported. */
 function readConfigOptions(raw: unknown, report: Report): ConfigOption[] | undefined {
   return maybeList(raw, readConfigOption, report, 'configOptions')
 }
@@ -299,18 +298,18 @@ export const startSchema = z.object({
 })
 type WireStart = z.output<typeof startSchema>
 
-/** The response that starts a session; `null`, `{}` and anything that isn't an object mean that nothing is reported. */
+/** Reads the response that starts a session. `null`, `{}` and anything that isn't an object mean that nothing is reported. */
 export function readStart(raw: unknown): WireStart {
   return isRecord(raw) ? (startSchema.safeParse(raw).data ?? {}) : {}
 }
 
 export const setOptionResponseSchema = z.object({ configOptions: maybe(z.array(z.unknown())) })
 
-/** What both protocol versions store about a session; also passes the session's updates on. */
+/** The state of a session that both protocol versions store. Also passes on the session's updates. */
 export class WireSession implements UpdateSink {
   readonly sessionId: string
   readonly options: SessionOptions
-  /** as last reported by the agent: some report them once, and not again when the session is loaded or resumed */
+  /** the commands that the agent reported last; some agents don't report them again when the session is loaded or resumed */
   commands: Command[] | undefined
   readonly emit: (update: SessionUpdate) => void
   readonly report: Report
@@ -326,6 +325,6 @@ export class WireSession implements UpdateSink {
     this.emit(this.options.replace(raw))
   }
 
-  /** Resets the state of the agent's terminals before their output is replayed. */
+  /** Resets the state of the agent's terminals. Called before their output is replayed. */
   resetTerminals(): void {}
 }

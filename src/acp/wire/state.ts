@@ -31,7 +31,7 @@ export const tokensSchema = z.object({
   cachedWriteTokens: maybeNumber,
 })
 
-/** `usage` of a state (v2) or of a prompt's response (v1). */
+/** Reads the `usage` of a state (v2) or of a prompt's response (v1). */
 export function readTokens({ usage, _meta }: Json, of: TokenCount['of']): TokenCount | undefined {
   const wire = tokensSchema.safeParse(usage).data
   if (!wire) return undefined
@@ -47,7 +47,7 @@ export function readTokens({ usage, _meta }: Json, of: TokenCount['of']): TokenC
   }
 }
 
-/** A `state_update`; `undefined` if it contains no state. */
+/** Reads a `state_update`; returns `undefined` if it contains no state. */
 export function readState(raw: Json): SessionUpdate | undefined {
   const wire = stateSchema.safeParse(raw).data
   if (!wire) return undefined
@@ -58,7 +58,7 @@ export function readState(raw: Json): SessionUpdate | undefined {
     type: 'state',
     state,
     ...given('tokens', readTokens(wire, 'turn')),
-    // An absent reason, `null` and a value that isn't text all mean: not reported.
+    // A reason that is absent, `null` or not a text counts as not reported.
     ...given('stopReason', stopReason),
     ...given('error', readError(wire.error)),
     ...background,
@@ -78,7 +78,7 @@ export function readError(raw: unknown): AgentErrorInfo | undefined {
 
 const BACKGROUND_KINDS = new Set(['tool_call', 'terminal', 'subagent'])
 
-/** A malformed list counts as not reported; items of unknown kinds are counted. */
+/** Reads the list of background work. A malformed list counts as not reported. Items of unknown kinds are only counted. */
 function readBackground(raw: unknown): ReportedBackground {
   if (!Array.isArray(raw)) return {}
   const background: string[] = []

@@ -2,22 +2,25 @@ import { isRecord } from '../../common/is-record.ts'
 import type { SteeringOutcome } from '../model.ts'
 
 /**
- * Sends a prompt into the running turn: an extension of claude-agent-acp and codex-acp, the same in both versions. ACP has only a proposal
- * for this.
+ * The method that adds a prompt to the running turn. It's an extension of claude-agent-acp and codex-acp, the same in both versions. ACP
+ * has only a proposal for steering.
  */
 export const STEERING_METHOD = '_session/steering'
 
-/** Whether an agent advertises steering. `meta`: the `_meta` of its answer to `initialize`. */
+/** Whether an agent supports steering. `meta` is the `_meta` of its answer to `initialize`. */
 export function canSteer(meta: unknown): boolean {
   return isRecord(meta) && isRecord(meta.steering) && meta.steering.supported === true
 }
 
-/** `promptRequired`: without a running turn, the agent takes nothing. Otherwise it would start a turn without an end. */
+/**
+ * Returns the parameters of a steering request. `promptRequired`: if no turn runs, the agent must not take the prompt. Otherwise, it would
+ * start a turn whose end it doesn't report.
+ */
 export function steeringToWire(sessionId: string, prompt: readonly object[]) {
   return { sessionId, prompt, _meta: { steering: { idleBehavior: 'promptRequired' } } }
 }
 
-/** The agent's reaction to a steering prompt; `undefined` if the agent didn't say. */
+/** Returns what the agent did with a steering prompt; `undefined` if the agent didn't say. */
 export function readSteering(result: unknown): SteeringOutcome | undefined {
   const outcome = isRecord(result) ? result.outcome : undefined
   switch (outcome) {

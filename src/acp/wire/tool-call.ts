@@ -14,12 +14,12 @@ import {
   validationProblem,
 } from './lenient.ts'
 
-/** Maximum length of a path in characters; no system allows longer ones. */
+/** The maximum length of a path, in characters. No system allows longer paths. */
 const MAX_PATH = 32_768
 
 /**
- * `capabilities` (v2): what the client may request for the tool call. `_meta.toolName`: the name of the tool in v1 (Qwen
- * Code).
+ * The schema of a tool call. `capabilities` (v2) is what the client may request for the tool call. `_meta.toolName` is the name of the tool
+ * in v1 (Qwen Code).
  */
 export const toolCallSchema = z.object({
   toolCallId: z.string(),
@@ -36,8 +36,8 @@ export const toolCallSchema = z.object({
 })
 
 /**
- * Reads an upsert of a tool call. An absent field stays as it was. A `null` field stays in v1 (`nulls: 'keep'`), and is cleared in v2
- * (`nulls: 'clear'`).
+ * Reads an upsert of a tool call. An absent field keeps its value. With `nulls: 'keep'` (v1), a `null` field also keeps its value; with
+ * `nulls: 'clear'` (v2), `null` clears the field.
  */
 export function readToolCall(
   raw: unknown,
@@ -73,7 +73,7 @@ export function readToolCall(
   return patch
 }
 
-/** `capabilities` of a tool call or a terminal; an object replaces the previous one. */
+/** Reads the `capabilities` of a tool call or a terminal. An object replaces the previous capabilities, and `null` clears them. */
 export function readCanCancel(capabilities: unknown): boolean | null | undefined {
   if (capabilities === null) return null
   return isRecord(capabilities) ? isRecord(capabilities.cancel) : undefined
@@ -90,14 +90,14 @@ function readField<T>(
   return Array.isArray(raw) ? readList(raw, read, report, what) : undefined
 }
 
-/** v1's diff: one file, whole or a fragment. */
+/** The schema of a diff in v1: one file, with its whole texts or a fragment. */
 export const diffSchema = z.object({
   path: z.string(),
   oldText: maybeText,
   newText: z.string(),
   _meta: anything,
 })
-/** v2's diff: any number of files, with or without a patch. */
+/** The schema of a diff in v2: any number of files, with or without a patch. */
 export const diffChangesSchema = z.object({
   changes: z.array(z.unknown()),
   patch: maybe(z.object({ format: z.string(), text: z.string() })),
@@ -112,8 +112,8 @@ export const diffChangeSchema = z.object({
 export const terminalSchema = z.object({ terminalId: z.string() })
 
 /**
- * A piece of a tool call's content; one of an unknown kind, or a malformed one, is kept whole. Of a diff with malformed changes, these are
- * a second piece.
+ * Reads a piece of a tool call's content. A malformed piece, or a piece of an unknown kind, is kept whole. If only some changes of a diff
+ * are malformed, they become a second piece.
  */
 export function readToolContent(raw: unknown): ToolCallContent[] | undefined {
   if (!isRecord(raw)) return undefined
@@ -140,7 +140,7 @@ function readKnownContent(raw: Json): ToolCallContent | undefined {
     case 'audio':
     case 'resource':
     case 'resource_link': {
-      // A content block without its wrapper.
+      // Some agents send a content block without its wrapper.
       const content = readBlock(raw)
       return content && content.type !== 'unknown' ? { type: 'content', content } : undefined
     }
@@ -163,13 +163,13 @@ function readDiff(raw: Json): ToolCallContent[] | undefined {
   }
   const read: ToolCallContent = { type: 'diff', changes, ...given('patch', wire.patch) }
   if (malformed.length === 0) return [read]
-  // The user sees what can't be read, and no rule allows it.
+  // Malformed changes are kept, so that the user sees them and no permission rule allows them.
   return changes.length > 0 ? [read, unknownContent({ type: 'diff', changes: malformed })] : undefined
 }
 
 function readTexts(diff: z.output<typeof diffSchema>): FileChange {
   const { path, newText } = diff
-  // A new file's old text is null, empty or absent; some agents report the operation in a separate field.
+  // The old text of a new file is null, empty or absent. Some agents report the operation in `_meta`.
   const kind = isRecord(diff._meta) ? diff._meta.kind : undefined
   if (kind === 'delete') return { operation: 'delete', path, oldText: diff.oldText ?? '', newText }
   if (kind === 'add' || !diff.oldText) return { operation: 'add', path, newText }

@@ -29,12 +29,12 @@ import {
 import { readError, stateSchema } from './state.ts'
 import { readCanCancel } from './tool-call.ts'
 
-/** Receives updates. Only the sink knows the session's earlier updates. */
+/** Receives the mapped updates of a session. Only the sink knows the session's earlier updates. */
 export interface UpdateSink {
   emit(update: SessionUpdate): void
-  /** `config_option_update`: the raw list */
+  /** Replaces the options with the raw list of a `config_option_update`. */
   replaceOptions(raw: unknown): void
-  /** The update, or a part of it, was malformed and dropped. */
+  /** Reports that the update, or a part of it, was malformed and dropped. */
   report: Report
 }
 
@@ -55,7 +55,7 @@ export const compactionSchema = z.object({
 export const compactionChunkSchema = z.object({ compactionId: z.string(), content: anything })
 export const planRemovedSchema = z.object({ planId: z.string() })
 
-/** Maps an update of a kind that both versions have. `undefined` if there is nothing to report. */
+/** Maps an update of a kind that both versions have. Returns `undefined` if there is nothing to report. */
 export function readCommonUpdate(raw: Json, sink: UpdateSink): SessionUpdate | undefined {
   const kind = raw.sessionUpdate
   switch (kind) {
@@ -109,7 +109,7 @@ export function readCommonUpdate(raw: Json, sink: UpdateSink): SessionUpdate | u
     case 'plan_update': {
       const plan = readPlan(raw.plan, sink.report)
       if (plan) return { type: 'plan', plan }
-      // Content of an unknown kind also replaces the plan.
+      // A plan of an unknown kind also replaces the plan with the same id.
       const planId = newerPlanId(raw.plan)
       if (planId !== undefined) sink.emit({ type: 'plan_removed', planId })
       return { type: 'unknown', kind, raw }
@@ -149,7 +149,7 @@ function readChunk(raw: Json, role: MessageRole, sink: UpdateSink): SessionUpdat
     : { type: 'message_chunk', role, content }
 }
 
-/** `null` clears a field, an absent field stays. */
+/** Reads a `session_info_update`. `null` clears a field, and an absent field keeps its value. */
 function readInfo(raw: Json): SessionUpdate | undefined {
   const update: SessionUpdate = { type: 'info' }
   if (typeof raw.title === 'string') update.title = cutShown(raw.title)
@@ -183,7 +183,7 @@ export function dropped(sink: UpdateSink, problem: string): undefined {
   return undefined
 }
 
-/** In v1, a session has one plan, without an id. */
+/** The id of the plan in v1, where a session has only one plan, without an id. */
 const PLAN_ID = 'plan'
 
 export const planEntrySchema = z.object({ content: shownText, priority: maybeText, status: maybeText })
@@ -207,7 +207,7 @@ export const planContentSchema = z.object({
   uri: maybeText,
 })
 
-/** The plan of a `plan_update`: entries, or a document. `undefined` if it's malformed or of an unknown kind. */
+/** Reads the plan of a `plan_update`: entries or a document. Returns `undefined` if the plan is malformed or of an unknown kind. */
 function readPlan(raw: unknown, report: Report): Plan | undefined {
   const wire = planContentSchema.safeParse(raw).data
   if (!wire) return undefined
@@ -226,13 +226,13 @@ function readPlan(raw: unknown, report: Report): Plan | undefined {
 
 const PLAN_KINDS = new Set(['items', 'markdown', 'file'])
 
-/** The id of a plan of an unknown kind. */
+/** Returns the id of a plan of an unknown kind; `undefined` for a known kind. */
 function newerPlanId(raw: unknown): string | undefined {
   const wire = planContentSchema.safeParse(raw).data
   return wire?.type && !PLAN_KINDS.has(wire.type) ? wire.planId : undefined
 }
 
-/** Maximum length of a command's name, in characters. The name is sent unchanged, so it can't be cut. */
+/** The maximum length of a command's name, in characters. A longer name can't be cut, because it's sent to the agent unchanged. */
 const MAX_COMMAND_NAME = 1000
 
 export const commandSchema = z.object({
@@ -242,7 +242,7 @@ export const commandSchema = z.object({
   input: anything,
 })
 
-/** A slash command, the same in both versions. */
+/** Reads a slash command, which has the same form in both versions. */
 export function readCommand(raw: unknown): Command | undefined {
   const command = commandSchema.safeParse(raw).data
   if (!command) return undefined
@@ -261,7 +261,7 @@ export const subagentSchema = z.object({
   additionalDirectories: maybe(z.array(z.string())),
 })
 
-/** A `subagent_update`: `null` clears a field, an absent or malformed field stays. */
+/** Reads a `subagent_update`. `null` clears a field, and an absent or malformed field keeps its value. */
 function readSubagent(wire: z.output<typeof subagentSchema>, report: Report): SubagentPatch {
   const patch: SubagentPatch = { sessionId: wire.sessionId }
   for (const key of ['title', 'description', 'cwd'] as const) {
@@ -296,7 +296,7 @@ export const sessionMessageSchema = z.object({
   content: anything,
 })
 
-/** A `session_message`; see {@link readSubagent} for absent and `null`. */
+/** Reads a `session_message`. Absent fields and `null` mean the same as in {@link readSubagent}. */
 function readSessionMessage(
   wire: z.output<typeof sessionMessageSchema>,
   report: Report,

@@ -10,11 +10,11 @@ const strings = z.record(z.string(), z.string())
 const diffSchema = z.object({ old: strings, new: strings, path: z.array(z.string()) })
 const sessionSchema = z.object({ loaded_configs: z.array(z.string()) })
 
-/** Maximum size of mise's unpacked data in bytes. */
+/** The maximum size of mise's unpacked data, in bytes. */
 const MAX_UNPACKED = 1_000_000
 
 /**
- * Whether the editor was started from a shell in which mise had loaded the environment of a project that doesn't contain `folder`. Mise's
+ * Whether the editor was started from a shell in which mise had loaded the environment of a project that doesn't contain `folder`. mise's
  * global environment doesn't count.
  */
 export function isOfOtherProject(env: Readonly<Environment>, folder: string): boolean {
@@ -24,7 +24,7 @@ export function isOfOtherProject(env: Readonly<Environment>, folder: string): bo
   return session.data.loaded_configs.some(file => !isGlobal(file, env) && !isWithin(configRoot(file), folder))
 }
 
-/** The changes that revert the shell's mise: its `null` removes a variable. `undefined` if there are none. */
+/** Returns the changes that revert mise's changes in the shell; `null` removes a variable. Returns `undefined` if there are none. */
 export function undoMise({
   env,
   platform,
@@ -32,7 +32,7 @@ export function undoMise({
   const diff = readDiff(env)
   if (!diff) return undefined
   const added = new Set(diff.path)
-  // mise added each folder once, at the start of the PATH
+  // mise added each folder once, at the start of the PATH, so only the first occurrence is removed.
   const delimiter = pathDelimiter(platform)
   const path = pathVariable(env, platform)
     .split(delimiter)
@@ -51,7 +51,7 @@ function readDiff({ __MISE_DIFF }: Readonly<Environment>): z.infer<typeof diffSc
   return isEmpty ? undefined : data
 }
 
-/** `a/mise.toml`, `a/.config/mise/conf.d/b.toml` and the like belong to `a`. */
+/** Returns the folder to which a file of mise belongs: `a` for `a/mise.toml`, `a/.config/mise/conf.d/b.toml` and similar files. */
 function configRoot(file: string): string {
   return dirname(file).replace(/(?:[\\/](?:\.config|\.?mise|conf\.d))+$/, '') || dirname(file)
 }
@@ -64,7 +64,7 @@ function isGlobal(file: string, env: Readonly<Environment>): boolean {
   )
 }
 
-/** mise keeps its state as MessagePack, compressed, in Base64. */
+/** Decodes mise's state, which is compressed MessagePack in Base64. */
 function unpacked(packed: string | undefined): unknown {
   if (packed === undefined) return undefined
   try {
@@ -74,7 +74,7 @@ function unpacked(packed: string | undefined): unknown {
   }
 }
 
-/** Decodes the parts of MessagePack that mise writes, except numbers and bytes. Throws if the data is damaged. */
+/** Decodes the parts of MessagePack that mise writes. Numbers and bytes become `undefined`. Throws if the data is damaged. */
 function decode(bytes: Buffer): unknown {
   let at = 0
   const take = (length: number) => {

@@ -37,48 +37,48 @@ import {
   pythonEnvironment,
 } from './python-environment.ts'
 
-/** The environment of a folder from one tool. */
+/** What one tool changes in the environment of a folder. */
 export interface ToolEnvironment {
   tool: string
-  /** The names of the variables that the tool sets or removes, sorted. */
+  /** The sorted names of the variables that the tool sets or removes. */
   names: readonly string[]
 }
 
-/** Why a folder doesn't have the environment of a tool, for the user. */
+/** Why a tool's environment is missing in a folder, in words for the user. */
 export interface EnvironmentProblem {
   title: string
   description: string
 }
 
-/** The environment that a project gives processes that start in a folder. */
+/** The environment that a project provides for processes that start in a folder. */
 export interface ProjectEnvironment {
   tools: readonly ToolEnvironment[]
   problems: readonly EnvironmentProblem[]
-  /** In the order in which the tools apply. */
+  /** In the order in which the tools are applied. */
   changes: readonly EnvironmentChanges[]
 }
 
 export interface ProjectEnvironmentsOptions {
-  /** The environment of the login shell. */
+  /** Resolves to the environment of the login shell. */
   base: () => Promise<LaunchEnvironment>
-  /** The workspace is trusted, and the user didn't turn it off. */
+  /** Returns whether the workspace is trusted and the user hasn't turned off project environments. */
   isOn: () => boolean
   python?: PythonSelection
   log: Logger
   guard?: ProcessGuard
-  /** For all tools. Default: 30 s. */
+  /** The time limit for all tools together. Default: 30 s. */
   timeoutMs?: number
-  /** After which a tool that took too long is tried again. Default: a minute. */
+  /** The time after which a tool that took too long is run again. Default: one minute. */
   retryMs?: number
-  /** How long a start waits for the selected Python environment. Default: 10 s. */
+  /** How long the start of a process waits for the selected Python environment. Default: 10 s. */
   pythonMs?: number
-  /** How often the files of the tools are checked. */
+  /** How often the tools' files are checked for changes. */
   watchMs?: number
 }
 
-/** UTF-16 units that a tool may print. */
+/** The maximum length of a tool's output, in UTF-16 code units. */
 const MAX_OUTPUT = 1_000_000
-/** Characters of a tool's sentence that are shown. */
+/** The maximum length of a shown message of a tool, in characters. */
 const MAX_SAID = 200
 
 const NONE: ProjectEnvironment = { tools: [], problems: [], changes: [] }
@@ -86,38 +86,38 @@ const NONE: ProjectEnvironment = { tools: [], problems: [], changes: [] }
 interface Known {
   environment: ProjectEnvironment
   base: LaunchEnvironment
-  /** the earlier stamps of the files on which the environment depends */
+  /** the stamps of the files on which the environment depends, as they were when the tools ran */
   stamps: ReadonlyMap<string, string>
   python: PythonEnvironment | undefined
-  /** when a tool took too long, in milliseconds */
+  /** when a tool took too long, as returned by `performance.now()` */
   slowAt: number | undefined
-  /** a file on which the environment depends has changed */
+  /** whether a file on which the environment depends has changed */
   mayDiffer?: boolean
   unwatch: () => void
 }
 
 /**
- * The environments that direnv and mise give folders, as in the user's terminal, and the Python environments that the user selected. A tool
- * runs only if one of its files is in the folder or a parent, and gives only what the user has allowed it to. Its answer is kept until one
- * of the files changes. An agent may have changed that file, so the change alone runs no tool: the tool runs when the environment is
- * needed.
+ * The environments that direnv and mise provide for folders, as in the user's terminal, and the Python environments that the user selected.
+ * A tool runs only if one of its files is in the folder or in a parent, and provides only what the user has allowed. Its result is kept
+ * until one of the files changes. An agent may have changed that file, so a change alone runs no tool: the tool runs when the environment
+ * is needed again.
  */
 export class ProjectEnvironments extends Owner {
   readonly #options: ProjectEnvironmentsOptions
   readonly #change = this.register(new Emitter<string>())
   readonly #slowChange = this.register(new Emitter<void>())
   readonly #ended = new AbortController()
-  /** by folder */
+  /** by folder: the known environment */
   readonly #known = new Map<string, Known>()
   readonly #asking = new Map<string, Promise<ProjectEnvironment>>()
-  /** requested folders, with or without an environment */
+  /** requested folders, with or without a project environment */
   readonly #folders = new Set<string>()
   /** folders for which the Python extension hasn't answered within the time limit */
   readonly #late = new Set<string>()
-  /** by folder: the tool that has been running for a while */
+  /** by folder: the tool that has been running for some time */
   readonly #slow = new Map<string, string>()
 
-  /** The environment of a folder has changed, may have changed, or became known. */
+  /** Fires with a folder whose environment has changed, may have changed, or became known. */
   readonly onDidChange = this.#change.event
   readonly onDidChangeSlow = this.#slowChange.event
 
@@ -138,27 +138,27 @@ export class ProjectEnvironments extends Owner {
     )
   }
 
-  /** The environment as far as it's known. */
+  /** Returns the environment of a folder as far as it's known, without running tools. */
   known(folder: string): ProjectEnvironment {
     return (this.#options.isOn() && this.#known.get(folder)?.environment) || NONE
   }
 
-  /** The name of the tool that has been running for the folder for a while. */
+  /** Returns the name of the tool that has been running for some time for the folder. */
   slowTool(folder: string): string | undefined {
     return this.#slow.get(folder)
   }
 
-  /** Whether something on which it depends changed since the tools ran. */
+  /** Whether something on which the folder's environment depends has changed since the tools ran. */
   mayDiffer(folder: string): boolean {
     return this.#options.isOn() && this.#known.get(folder)?.mayDiffer === true
   }
 
-  /** The user knows that the environment may have changed, until something changes again. */
+  /** Hides the note that the environment may have changed, until something changes again. */
   dismiss(folder: string): void {
     this.#mark(folder, false)
   }
 
-  /** The environment of processes that start in the folder. Never rejects. `again`: the tools run again. */
+  /** Resolves to the environment of processes that start in the folder. Never rejects. `again`: runs the tools again. */
   async environmentFor(folder: string, again = false): Promise<LaunchEnvironment> {
     const { changes } = await this.of(folder, again)
     const base = await this.#options.base()
@@ -167,7 +167,7 @@ export class ProjectEnvironments extends Owner {
     return { ...base, env }
   }
 
-  /** The environment that the folder's project adds. Never rejects. `again`: runs the tools again. */
+  /** Resolves to the environment that the folder's project adds. Never rejects. `again`: runs the tools again. */
   async of(folder: string, again = false): Promise<ProjectEnvironment> {
     const running = this.#asking.get(folder)
     if (running) return running
@@ -176,7 +176,7 @@ export class ProjectEnvironments extends Owner {
     return asked
   }
 
-  /** Names the tool once its work takes a while, until that is over. */
+  /** Reports the tool as slow while its work takes longer than a moment. */
   async #naming<T>(folder: string, tool: string, work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
       this.#slow.set(folder, tool)
@@ -198,7 +198,7 @@ export class ProjectEnvironments extends Owner {
   }
 
   async #pythonChanged(folder: string): Promise<void> {
-    // the running question may be answered with the previous selection
+    // A running request may be answered with the previous selection.
     await this.#asking.get(folder)
     const python = await this.#selectedPython(folder)
     if (!isDeepStrictEqual(python, this.#known.get(folder)?.python)) await this.#changed(folder)
@@ -206,9 +206,9 @@ export class ProjectEnvironments extends Owner {
 
   async #changed(folder: string): Promise<void> {
     const before = this.#known.get(folder)
-    // no tool runs
+    // Without a tool's file, no tool runs, so the environment can be determined at once.
     if ((await findFiles(folder)).length === 0) await this.of(folder)
-    // unless the tools have run meanwhile
+    // The mark is only needed if the tools haven't run in the meantime.
     else if (this.#known.get(folder) === before) this.#mark(folder, true)
   }
 
@@ -225,7 +225,8 @@ export class ProjectEnvironments extends Owner {
     const { timeoutMs = PROJECT_ENVIRONMENT_MS, retryMs = RETRY_PROJECT_MS } = this.#options
     const isCurrent =
       known !== undefined &&
-      // since the tools don't tell all that they read; but the start of an agent doesn't wait in vain several times
+      // The tools don't report all files that they read, so `again` runs them again. A tool that was too slow is an exception, so that
+      // agents don't wait for it at each start.
       (!again || (known.slowAt !== undefined && performance.now() < known.slowAt + retryMs)) &&
       isDeepStrictEqual(known.base, base) &&
       isDeepStrictEqual(known.python, python) &&
@@ -235,7 +236,7 @@ export class ProjectEnvironments extends Owner {
       this.#mark(folder, false)
       return known.environment
     }
-    // before the tools run, so that a change meanwhile is noticed
+    // The stamps are read before the tools run, so that a later change is noticed.
     const stamps = await readStamps([...found.map(({ file }) => file), ...(python?.watched ?? [])])
     const deadline = performance.now() + timeoutMs
     const { environment, watched } = await this.#run(folder, found, base, python, deadline)
@@ -248,7 +249,7 @@ export class ProjectEnvironments extends Owner {
     return environment
   }
 
-  /** The environment that the user selected for the folder with the Python extension. */
+  /** Resolves to the environment that the user selected for the folder with the Python extension. */
   async #selectedPython(folder: string): Promise<PythonEnvironment | undefined> {
     const { python, log, pythonMs = SELECTED_PYTHON_MS } = this.#options
     if (!python || this.#late.has(folder)) return undefined
@@ -283,20 +284,20 @@ export class ProjectEnvironments extends Owner {
     if (before?.mayDiffer || !isSame) this.#change.fire(folder)
   }
 
-  /** `stamps`: how the files were when the tools read them. */
+  /** Watches the files for changes. `stamps` says how the files were when the tools read them. */
   #watch(folder: string, stamps: ReadonlyMap<string, string>): () => void {
     const files = [...stamps.keys()]
     const interval = this.#options.watchMs ?? WATCH_PROJECT_MS
     const listeners = files.map((file): [string, StatsListener] => [
       file,
       (now, before) => {
-        // all listeners of a file share what Node knows of it, so the change may be older than this watch
+        // All listeners of a file share Node's last state of it, so the change may be older than this watch.
         const stamp = now.nlink === 0 ? '' : fileStamp(now)
         if (stamp !== fileStamp(before) && stamp !== stamps.get(file)) void this.#changed(folder)
       },
     ])
     for (const [file, changed] of listeners) watchFile(file, { persistent: false, interval }, changed)
-    // changes from before the files were first read don't count
+    // Node doesn't report changes before its first read of the files, so the files are compared once.
     const first = setTimeout(async () => {
       const isSame = isDeepStrictEqual(await readStamps(files), stamps)
       if (!isSame && this.#known.get(folder)?.stamps === stamps) void this.#changed(folder)
@@ -325,14 +326,15 @@ export class ProjectEnvironments extends Owner {
     }
     for (const tool of projectTools) {
       const files = found.filter(one => one.tool === tool)
-      // else the tool doesn't report variables that are already set, which may be another project's
+      // The previous variables are reverted first. Otherwise, the tool wouldn't report variables that are already set, perhaps by another
+      // project.
       const isLoaded = tool.isLoaded(under.env, folder)
       if (tool.undo && (isLoaded || files.length > 0)) apply(tool.undo(under) ?? {})
       else if (isLoaded) {
         const unloaded = await this.#runOne(tool, parse(folder).root, under, '', deadline)
         if (unloaded && !unloaded.problem) apply(unloaded.changes)
       }
-      // the variables that a tool reverts include those that it sets for all folders
+      // Reverting has also removed the variables that the tool sets for all folders, so the tool must then run even without files.
       if (files.length === 0 && !(tool.undo && isLoaded)) continue
       const name = files[0] ? basename(files[0].file) : tool.command
       const running = this.#runOne(tool, folder, under, name, deadline)
@@ -348,8 +350,8 @@ export class ProjectEnvironments extends Owner {
       if (names.length > 0) tools.push({ tool: tool.command, names: names.toSorted() })
     }
     const set: EnvironmentChanges = Object.assign({}, ...changes)
-    // An environment that the project itself activates is more explicit than one that was selected or found in the editor. Otherwise the
-    // editor's environment is applied last, so that its Python is found before one of mise.
+    // An environment that the project itself activates takes precedence over one that was selected or found in the editor. Otherwise, the
+    // editor's environment is applied last, so that its Python is found before the Python of mise.
     if (python && !set.VIRTUAL_ENV && !set.CONDA_PREFIX) {
       const activated = await activation(python, under)
       apply(activated)
@@ -358,7 +360,7 @@ export class ProjectEnvironments extends Owner {
     return { environment: { tools, problems, changes }, watched }
   }
 
-  /** Resolves to `undefined` if the tool isn't installed. */
+  /** Runs a tool. Resolves to `undefined` if the tool isn't installed. */
   async #runOne(
     tool: ProjectTool,
     folder: string,
@@ -400,7 +402,7 @@ export class ProjectEnvironments extends Owner {
       }
       const { code, stdout, stderr } = result
       if (code !== 0) {
-        // direnv prints its own state, which names the files to watch
+        // Even after a failure, direnv prints its own state, which names the files to watch.
         const changes = name === 'direnv' ? readChanges(stdout, env) : {}
         if (tool.blocked.test(stderr))
           return fail(l10n.t('To use {0}, review it and run `{1}` in its folder.', file, tool.allow), changes)
@@ -424,7 +426,7 @@ interface FoundFile {
   file: string
 }
 
-/** The files of the tools in the folder and its parents, nearest first. */
+/** Resolves to the tools' files in the folder and its parents, nearest first. */
 async function findFiles(folder: string): Promise<FoundFile[]> {
   const candidates: FoundFile[] = []
   for (let at = folder; ; at = dirname(at)) {

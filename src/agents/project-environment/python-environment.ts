@@ -6,14 +6,14 @@ import { readBounded } from '../../common/read-bounded.ts'
 import type { LaunchEnvironment } from '../launch-environment.ts'
 import { type EnvironmentChanges, readChanges } from './project-tools.ts'
 
-/** The user's selection in the editor's extension for Python. */
+/** The Python environment that the user selected in VS Code's Python extension. */
 export interface PythonSelection {
-  /** The path of an interpreter, or of an environment's folder, as the extension says it: unchecked. */
+  /** Resolves to the path of an interpreter, or of an environment's folder, as the extension reports it, unchecked. */
   selected(folder: string): Promise<unknown>
   onDidChange: Event<void>
 }
 
-/** An environment on this machine's disk. */
+/** A Python environment on this machine's disk. */
 export interface PythonEnvironment {
   folder: string
   /** The files that identify the environment or change its activation. */
@@ -23,7 +23,7 @@ export interface PythonEnvironment {
 
 const MAX_PATH = 4096
 
-/** The variables that the user gave an environment of conda. */
+/** The file with the variables that the user gave a conda environment. */
 const CONDA_STATE = join('conda-meta', 'state')
 /** The value that conda stores for a variable that the user has removed. */
 const CONDA_UNSET = '***unset***'
@@ -31,18 +31,18 @@ const MAX_CONDA_FILES = 100
 const MAX_CONDA_BYTES = 1_000_000
 
 /**
- * The environment of what was selected. The disk decides, since an extension's answer can be old or wrong; `undefined` for an
- * interpreter that belongs to the whole machine.
+ * Resolves to the environment that the user selected. Only the disk counts, because the extension's answer may be old or wrong. Resolves to
+ * `undefined` for an interpreter that belongs to the whole machine.
  */
 export async function pythonEnvironment(
   selected: unknown,
   platform: NodeJS.Platform,
 ): Promise<PythonEnvironment | undefined> {
   if (typeof selected !== 'string' || selected.length > MAX_PATH || !isAbsolute(selected)) return undefined
-  // such a folder would split into several in the PATH; `venv` refuses to create one, too
+  // A folder with a delimiter would become several folders in the PATH. `venv` refuses to create such a folder, too.
   if (selected.includes('\0') || selected.includes(pathDelimiter(platform))) return undefined
   const beside = dirname(selected)
-  // an environment's folder, conda's interpreter on Windows, and any other
+  // The selection may be an environment's folder, conda's interpreter on Windows, or any other interpreter.
   const folders = [
     selected,
     beside,
@@ -59,7 +59,7 @@ export async function pythonEnvironment(
   return undefined
 }
 
-/** The changes that the environment's own `activate` makes, without the shell's prompt. */
+/** Resolves to the changes that the environment's own `activate` makes, without the shell's prompt. */
 export async function activation(
   { folder, isConda }: PythonEnvironment,
   { env, platform }: Pick<LaunchEnvironment, 'env' | 'platform'>,
@@ -74,14 +74,15 @@ export async function activation(
       ...(await condaVariables(folder, env)),
       ...{ ...changes, CONDA_PREFIX: folder, CONDA_DEFAULT_ENV: await condaName(folder) },
     }
-  // PYTHONHOME would make the environment's Python load another Python's modules
+  // PYTHONHOME would make the environment's Python load another Python's modules.
   if (env.PYTHONHOME !== undefined) changes.PYTHONHOME = null
   return { ...changes, VIRTUAL_ENV: folder }
 }
 
 /**
- * Variables that packages, and then `conda env config vars set`, add to the activation. The scripts in `activate.d` aren't run, since each
- * is for one shell and can do anything. Damaged files are ignored.
+ * Resolves to the variables that are added when a conda environment is activated: first those of packages, then those of
+ * `conda env config vars set`. The scripts in `activate.d` aren't run, because each is for one shell and can do anything. Damaged files are
+ * ignored.
  */
 async function condaVariables(folder: string, env: Readonly<Environment>): Promise<EnvironmentChanges> {
   const packages = join(folder, 'etc', 'conda', 'env_vars.d')
@@ -107,7 +108,7 @@ function programFolders(isConda: boolean, platform: NodeJS.Platform): string[] {
   return ['', 'Library/mingw-w64/bin', 'Library/usr/bin', 'Library/bin', 'Scripts', 'bin']
 }
 
-/** The environment's name in conda: `base` for the installation itself, and only the path for an environment outside of `envs`. */
+/** Resolves to the environment's name in conda: `base` for the installation itself, and the path for an environment outside of `envs`. */
 async function condaName(folder: string): Promise<string> {
   if (basename(dirname(folder)) === 'envs') return basename(folder)
   const isBase = await stat(join(folder, 'condabin')).catch(() => undefined)

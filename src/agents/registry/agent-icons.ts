@@ -14,19 +14,19 @@ import { leadsToLocalHost, secureFetch } from './secure-fetch.ts'
 export interface AgentIconsOptions {
   /** The directory where the icons are stored. */
   directory: string
-  /** The file with the icons that come with Parley, by ids in the registry. */
+  /** The file with the icons that come with Parley, by the agents' registry ids. */
   bundledFile?: string
-  /** The registry's URL, whose host may be this machine or in a private network. */
+  /** Returns the registry's URL, whose host may be this machine or in a private network. */
   registryUrl: () => string | undefined
-  /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
+  /** VS Code's `fetch` of the extension host, which uses the proxy and certificate settings. */
   fetch: typeof fetch
   log: Logger
   now?: () => number
 }
 
-/** An icon with the same URL is fetched again after a week, in milliseconds. */
+/** How long an icon with the same URL isn't fetched again, in milliseconds. */
 const FRESH_MS = 7 * 24 * 3600 * 1000
-/** Number of icons fetched at the same time. */
+/** The maximum number of icons that are fetched at the same time. */
 const MAX_FETCHES = 4
 
 const bundled = z.record(z.string(), z.string().max(MAX_ICON))
@@ -37,8 +37,8 @@ const storedIcons = z.record(
 )
 
 /**
- * The icons of the registry's agents by the agents' ids: fetched with the registry, sanitized and stored next to it, so
- * that they are available immediately the next time.
+ * The icons of the registry's agents, by the agents' ids. Icons are fetched with the registry, sanitized, and stored next to the registry,
+ * so that they are available immediately the next time.
  */
 export class AgentIcons extends Owner {
   readonly #options: AgentIconsOptions
@@ -46,7 +46,7 @@ export class AgentIcons extends Owner {
   readonly onDidChange = this.#changed.event
   readonly #ended = new AbortController()
   #icons = new Map<string, z.output<typeof storedIcons>[string]>()
-  /** Bundled icons, for agents whose icon isn't known otherwise. */
+  /** The bundled icons, used for agents whose icon wasn't fetched. */
   #bundled: ReadonlyMap<string, string> = new Map()
   #loading: Promise<void> | undefined
   #refreshing = Promise.resolve()
@@ -56,13 +56,13 @@ export class AgentIcons extends Owner {
     this.#options = options
   }
 
-  /** The `data:` URI of an SVG in the color of the surrounding text; `undefined` if none is known. */
+  /** Returns an icon as the `data:` URI of an SVG in the color of the surrounding text; `undefined` if no icon is known. */
   get(registryId: string): string | undefined {
     const svg = this.#icons.get(registryId)?.svg ?? this.#bundled.get(registryId)
     return svg && `data:image/svg+xml,${encodeURIComponent(svg)}`
   }
 
-  /** Reads the cache, once. Never rejects. */
+  /** Reads the stored icons once. Never rejects. */
   load(): Promise<void> {
     this.#loading ??= Promise.all([this.#readBundled(), this.#read()]).then(() => {
       this.#changed.fire()
@@ -70,7 +70,7 @@ export class AgentIcons extends Owner {
     return this.#loading
   }
 
-  /** Fetches the icons that are missing or old. Call it only when the registry was read. Never rejects. */
+  /** Fetches the icons that are missing or old. Must be called only after the registry was read. Never rejects. */
   refresh(agents: readonly RegistryAgent[]): Promise<void> {
     this.#refreshing = this.#refreshing.then(() => this.#refresh(agents))
     return this.#refreshing
@@ -93,7 +93,7 @@ export class AgentIcons extends Owner {
     await forEachConcurrent(wanted, MAX_FETCHES, async one => {
       if (this.#ended.signal.aborted) return
       const text = await this.#fetch(one.address)
-      // keep the old icon if the new one can't be fetched
+      // The old icon is kept if the new one can't be fetched.
       if (text === undefined) return
       const svg = cleanIcon(text)
       if (svg === undefined) this.#options.log.warn(`The icon of ${one.id} isn't a plain SVG icon`)
@@ -130,7 +130,10 @@ export class AgentIcons extends Owner {
     return Buffer.concat(pieces).toString('utf8')
   }
 
-  /** Icons are fetched without asking, so none may come from this machine or its network, except from a registry there. */
+  /**
+   * Fetches an icon. Icons are fetched without asking the user, so no icon may come from this machine or its network, unless the registry
+   * is there, too.
+   */
   async #fetchRemote(address: string, signal: AbortSignal): Promise<Response> {
     const registry = this.#options.registryUrl()
     return secureFetch(
@@ -173,11 +176,11 @@ export class AgentIcons extends Owner {
         }),
       )
     } catch {
-      // There are none yet, or a different version wrote them.
+      // No icons are stored yet, or another version of Parley stored them.
     }
   }
 
-  /** Icons that can't be stored are fetched again the next time. */
+  /** Stores the icons. If this fails, the icons are fetched again the next time. */
   async #keep(): Promise<void> {
     try {
       await writeWhole(this.#file, JSON.stringify(Object.fromEntries(this.#icons)))
@@ -194,7 +197,7 @@ export class AgentIcons extends Owner {
 // ---- sanitizing -------------------------------------------------------------------------------------------------------
 
 const SHAPES = new Set('svg g defs clipPath mask path rect circle ellipse line polyline polygon'.split(' '))
-/** Removed with their content. */
+/** Elements that are removed with their content. */
 const IGNORED = new Set('title desc metadata'.split(' '))
 const ATTRIBUTES = new Set(
   (
@@ -203,15 +206,15 @@ const ATTRIBUTES = new Set(
     'stroke stroke-width stroke-linecap stroke-linejoin stroke-miterlimit stroke-dasharray stroke-opacity'
   ).split(' '),
 )
-/** Numbers, names, colors and references inside of the icon: no URL, no escape, no markup. */
+/** Allowed values: numbers, names, colors, and references inside of the icon, but no URL, escape or markup. */
 const VALUE = /^(?:[\w\s.,#%()+-]*|url\(#[\w-]+\))$/
 const TOKEN =
   /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!DOCTYPE[^>[]*>|<(\/?)([a-zA-Z][\w:-]*)((?:\s+[\w:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|[^<]+/y
 const MAX_DEPTH = 32
 
 /**
- * An SVG of plain shapes in `currentColor`, rebuilt from parts of the text that are known to be harmless. `undefined` if the text contains
- * anything else, such as a script, a style or an image.
+ * Returns an SVG of plain shapes in `currentColor`, rebuilt from parts of the text that are known to be harmless. Returns `undefined` if
+ * the text contains anything else, such as a script, a style or an image.
  */
 export function cleanIcon(text: string): string | undefined {
   if (text.length > MAX_ICON) return undefined
@@ -249,12 +252,15 @@ export function cleanIcon(text: string): string | undefined {
   return isOver && open.length === 0 && ignored === 0 ? out : undefined
 }
 
-/** `isInMask`: colors within a mask define the opacity, so they stay. */
+/**
+ * Returns the allowed attributes of an element; `undefined` if the icon must be rejected. `isInMask`: colors within a mask define the
+ * opacity, so they are kept.
+ */
 function cleanAttributes(text: string, isRoot: boolean, isInMask: boolean): string | undefined {
   const found = new Map<string, string>()
   for (const [, name = '', double, single] of text.matchAll(/([\w:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
     if (!ATTRIBUTES.has(name)) {
-      // drop elements that only name or describe; reject the icon for any that can run or load something
+      // Attributes that only name or describe are dropped. An attribute that can run or load something rejects the icon.
       if (/^(on|xlink:|href|style)/i.test(name)) return undefined
       continue
     }

@@ -40,13 +40,13 @@ import { ArchiveError, programIn, unpackArchive } from './unpack-archive.ts'
 
 export interface AgentInstallerOptions {
   installed: InstalledAgents
-  /** The environment of package managers: that of the login shell. */
+  /** Resolves to the environment of package managers, which is the environment of the login shell. */
   environment: (options?: { fresh: boolean }) => Promise<{ env: Environment; platform: NodeJS.Platform }>
   fetch: typeof fetch
   log: Logger
   /** Ends a running package manager if this process dies. */
   guard?: Pick<ProcessGuard, 'add' | 'remove'>
-  /** The version of the Node that VS Code runs extensions with. */
+  /** The version of the Node with which VS Code runs extensions. */
   editorNode?: string
   arch?: string
   now?: () => number
@@ -55,20 +55,20 @@ export interface AgentInstallerOptions {
 export interface InstallProgress {
   /** The current step, in a few words. */
   step: string
-  /** 0 to 1; absent if unknown. */
+  /** the completed share, from 0 to 1; absent if it's unknown. */
   share?: number
 }
 
 export interface InstallOptions {
   signal?: AbortSignal
-  /** An earlier attempt failed; the user may have installed what was missing since. */
+  /** An earlier attempt failed, so the user may have installed a missing program since. */
   isRetry?: boolean
   onProgress?: (progress: InstallProgress) => void
-  /** Asks whether to run these scripts of npm packages. Without this function, none run. */
+  /** Asks whether to run these scripts of npm packages. Without this function, no scripts run. */
   onScripts?: (scripts: readonly InstallScript[]) => Promise<ScriptsAnswer>
 }
 
-/** `changed`: the installation differs from the confirmed one. */
+/** Why an installation failed. `changed`: the installation would differ from the confirmed plan. */
 export type InstallErrorKind = 'no-distribution' | 'missing-program' | 'node-too-old' | 'changed' | 'failed'
 
 /** An agent couldn't be installed. The message is a sentence for the user. */
@@ -84,7 +84,7 @@ export class InstallError extends Error {
   }
 }
 
-/** Number of lines of a package manager's output that are kept. */
+/** The maximum number of kept lines of a package manager's output. */
 const MAX_LINES = 40
 const MAX_LINE = 1000
 
@@ -95,8 +95,8 @@ interface Choice {
 }
 
 /**
- * Installs agents of the registry into Parley's own storage. An installation is used only when it's complete; a failed or
- * canceled one leaves nothing behind.
+ * Installs agents of the registry into Parley's own storage. An installation is used only when it's complete. A failed or canceled
+ * installation leaves nothing behind.
  */
 export class AgentInstaller {
   readonly #options: AgentInstallerOptions
@@ -105,14 +105,14 @@ export class AgentInstaller {
     this.#options = options
   }
 
-  /** Determines what {@link AgentInstaller.install} will do. Rejects with {@link InstallError} if the agent can't be installed. */
+  /** Returns what {@link AgentInstaller.install} will do. Rejects with {@link InstallError} if the agent can't be installed. */
   async plan(agent: RegistryAgent): Promise<InstallPlan> {
     return toPlan(agent, await this.#choose(agent))
   }
 
   /**
-   * Installs the confirmed agent. If two windows do so at once, only one installs, and both use the result. Rejects with {@link
-   * InstallError} or `CancelledError`.
+   * Installs the confirmed agent. If two windows install it at once, only one window does the work, and both use the result. Rejects with
+   * {@link InstallError} or `CancelledError`.
    */
   async install(
     agent: RegistryAgent,
@@ -125,7 +125,7 @@ export class AgentInstaller {
       return this.#choose(agent)
     }
     let choice = await raceAbort(isRetry ? chooseAgain() : this.#choose(agent), signal)
-    // installed meanwhile, perhaps into a directory that is only on the PATH of a new login shell
+    // The user may have installed the missing program since, perhaps into a directory that only a new login shell has on its PATH.
     if (choice.missing && !isRetry) choice = await raceAbort(chooseAgain(), signal)
     const { distribution } = choice
     if (!isSamePlan(toPlan(agent, choice), confirmed))
@@ -166,7 +166,7 @@ export class AgentInstaller {
           })
         } catch (error) {
           await rm(folder, { recursive: true, force: true, maxRetries: 3, retryDelay: 100 }).catch(() => {})
-          // the agent's usual directory, unless it contains another version
+          // Removes the agent's folder, unless it contains another version.
           await rmdir(dirname(folder)).catch(() => {})
           throw error
         }
@@ -178,7 +178,7 @@ export class AgentInstaller {
     })
   }
 
-  /** The first distribution that works on this machine, else the first that would if its package manager were installed. */
+  /** Returns the first distribution that works on this machine, or else the first one whose package manager isn't installed. */
   async #choose(agent: RegistryAgent): Promise<Choice> {
     const { env, platform } = await this.#options.environment()
     const here = platformTarget(platform, this.#options.arch ?? process.arch)
@@ -266,7 +266,7 @@ export class AgentInstaller {
     options: InstallOptions,
   ): Promise<InstalledLaunch> {
     const environment = await this.#options.environment()
-    // With its own manifest, the folder is a project of its own, regardless of its parents.
+    // With its own manifest, the folder is a separate project, even if it's inside another project.
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n')
     const run = (args: readonly string[]) =>
       this.#run(npm, [...args, ...NPM_OPTIONS], folder, environment.env, options).catch((error: unknown) => {
@@ -277,12 +277,12 @@ export class AgentInstaller {
     await run(['install', '--ignore-scripts', '--save-exact', spec])
     const packages = await packagesWithScripts(folder)
     const scripts = packages.flatMap(one => one.scripts)
-    // an agent also works without builds of optional packages
+    // Agents also work without builds of optional packages.
     const isNeeded = packages.some(one => !one.isOptional)
     const answer = isNeeded ? ((await options.onScripts?.(scripts)) ?? 'skip') : 'skip'
     if (answer === 'cancel') throw new CancelledError()
     if (answer === 'run') {
-      // only for the existing packages, whose scripts the user has seen
+      // Runs the scripts only of the existing packages, because the user has seen these scripts.
       const rebuild = (...paths: string[]) =>
         run(['rebuild', '--ignore-scripts=false', ...paths.map(path => `./${path}`)])
       const required = packages.filter(one => !one.isOptional)
@@ -290,7 +290,7 @@ export class AgentInstaller {
       for (const { name, path, home } of packages.filter(one => one.isOptional))
         await rebuild(path).catch(async (error: unknown) => {
           if (!(error instanceof InstallError)) throw error
-          // like npm, continues without an optional package
+          // Like npm, continues without an optional package.
           this.#options.log.warn(`${name} is optional and was removed: ${error.message}`)
           await rm(home, { recursive: true, force: true })
         })
@@ -317,7 +317,7 @@ export class AgentInstaller {
     )
   }
 
-  /** Whether the package supports the Node on the user's PATH. */
+  /** Whether the package supports the version of Node that is on the user's PATH. */
   async #fitsNode(
     wanted: string | undefined,
     { env, platform }: { env: Environment; platform: NodeJS.Platform },
@@ -352,7 +352,7 @@ export class AgentInstaller {
     return { type: 'program', path: relative(folder, program), args, env }
   }
 
-  /** Runs a package manager until it exits; canceling ends its whole process tree. */
+  /** Runs a package manager until it exits. Cancellation ends its whole process tree. */
   async #run(
     command: string,
     args: readonly string[],
@@ -396,9 +396,9 @@ export class AgentInstaller {
 }
 
 /**
- * Overrides the user's npm settings: npm installs into the folder, writes a lock file, which names the packages, and links programs in
- * `.bin`. A project above the folder is ignored. npm doesn't look for a newer npm: while npm 11 does that over HTTP, it sends its requests
- * to another registry over HTTPS to a proxy in a wrong form.
+ * Options that override the user's npm settings. npm installs into the folder, writes a lock file, which names the packages, and links
+ * programs in `.bin`. It ignores a project above the folder. It doesn't look for a newer npm: while npm 11 looks for one over HTTP, it
+ * sends malformed requests for HTTPS registries to a proxy.
  */
 const NPM_OPTIONS = [
   ...['--no-audit', '--no-fund', '--no-update-notifier', '--no-progress', '--loglevel=error'],
@@ -419,9 +419,9 @@ const scriptManifest = z.object({
 })
 
 interface PackageWithScripts {
-  /** with its version */
+  /** the package's name with its version */
   name: string
-  /** Relative to the folder of the agent, with `/`. Another package may have the same name and version. */
+  /** The path relative to the agent's folder, with `/`; other packages may have the same name and version. */
   path: string
   home: string
   /** The agent also works without the package. */
@@ -429,14 +429,14 @@ interface PackageWithScripts {
   scripts: InstallScript[]
 }
 
-/** The packages in a folder for which npm would run scripts. */
+/** Resolves to the packages in a folder for which npm would run scripts. */
 async function packagesWithScripts(folder: string): Promise<PackageWithScripts[]> {
   const lock = npmLock.parse(JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8')))
   const packages: PackageWithScripts[] = []
   for (const [path, { hasInstallScript, optional = false }] of Object.entries(lock.packages)) {
     if (!hasInstallScript) continue
     const home = join(folder, ...path.split('/'))
-    // an optional package for another system isn't there
+    // An optional package for another system isn't installed.
     const text = await readFile(join(home, 'package.json'), 'utf8').catch(() => undefined)
     if (text === undefined) continue
     const manifest = scriptManifest.parse(JSON.parse(text))
@@ -464,7 +464,7 @@ function toPlan({ version }: RegistryAgent, { distribution, missing }: Choice): 
   return { distribution: type, version, action, args, env, ...(missing && { missing }) }
 }
 
-/** Whether an installation of the same version is what was confirmed: a registry may change without a new version. */
+/** Whether an installation of the same version is equal to the confirmed one, because a registry entry may change without a new version. */
 function isMadeFrom(
   { source, sha256, launch }: InstallRecord,
   distribution: Choice['distribution'],
@@ -483,7 +483,7 @@ const packageManifest = z.object({
   engines: z.object({ node: z.string().optional() }).optional().catch(undefined),
 })
 
-/** The program of a package that npx would run: the only one, or the one with the package's name. */
+/** Returns the name and the path of a package's program that npx would run: its only program, or the program with the package's name. */
 function packageProgram(name: string, bin: string | Record<string, string> | undefined): [string, string] {
   const plain = name.slice(name.indexOf('/') + 1)
   if (typeof bin === 'string') return [plain, bin]
@@ -495,7 +495,7 @@ function packageProgram(name: string, bin: string | Record<string, string> | und
   throw new InstallError('failed', l10n.t("The package {0} doesn't contain its program.", name))
 }
 
-/** Whether Node runs the program, judging by its first line or its name. */
+/** Whether Node runs the program, according to its name or its first line. */
 async function isNodeScript(file: string): Promise<boolean> {
   if (/\.[cm]?js$/.test(file)) return true
   const handle = await open(file, 'r')
@@ -508,7 +508,7 @@ async function isNodeScript(file: string): Promise<boolean> {
   }
 }
 
-/** The meaning of an npm error code that users are likely to encounter. */
+/** Returns an explanation of an npm error that users are likely to encounter. */
 function npmFailure(spec: string, { message, output }: InstallError): string {
   const code = /\bnpm (?:error|ERR!) code (\w+)/.exec(output)?.[1]
   switch (code) {

@@ -8,15 +8,15 @@ import { networkProblem, type RequestProblem, statusProblem } from '../../common
 import { RedirectError, secureFetch } from './secure-fetch.ts'
 
 export interface DownloadOptions {
-  /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
+  /** VS Code's `fetch` of the extension host, which uses the proxy and certificate settings. */
   fetch: typeof fetch
-  /** In lowercase hexadecimal digits; a file with a different checksum is refused. */
+  /** The expected checksum, in lowercase hexadecimal digits; a file with a different checksum is refused. */
   sha256?: string
   signal?: AbortSignal
-  /** In bytes. `total` is absent if the server doesn't report it. */
+  /** Called with numbers of bytes. `total` is absent if the server doesn't report it. */
   onProgress?: (received: number, total: number | undefined) => void
   maxBytes?: number
-  /** Time limit without any data, in milliseconds. */
+  /** The time limit without any new data, in milliseconds. */
   idleMs?: number
 }
 
@@ -30,12 +30,12 @@ export class DownloadError extends Error {
   }
 }
 
-/** More than any agent's archive: 2 GiB. */
+/** The maximum size of a download: 2 GiB, more than any agent's archive has. */
 const MAX_BYTES = 2 * 1024 ** 3
 
 /**
- * Downloads to a file that does not exist yet. Resolves with the SHA-256 of the content. Rejects with {@link
- * DownloadError}, a file system error or `CancelledError`; then the caller must remove the file.
+ * Downloads to a file that doesn't exist yet. Resolves to the SHA-256 checksum of the content. Rejects with {@link DownloadError}, a file
+ * system error or `CancelledError`. Then the caller must remove the file.
  */
 export async function download(address: string, file: string, options: DownloadOptions): Promise<string> {
   const { signal, maxBytes = MAX_BYTES, idleMs = DOWNLOAD_IDLE_MS } = options
@@ -55,7 +55,7 @@ export async function download(address: string, file: string, options: DownloadO
       await response.body?.cancel()
       throw failed(statusProblem(response.status, address))
     }
-    // A compressed response is longer after decompression.
+    // The size of a compressed response isn't the size of its content.
     const isPlain = response.headers.get('content-encoding') === null
     const length = Number(response.headers.get('content-length') ?? Number.NaN)
     const total = isPlain && Number.isSafeInteger(length) ? length : undefined
@@ -70,7 +70,7 @@ export async function download(address: string, file: string, options: DownloadO
         received += piece.length
         if (received > maxBytes) throw tooLarge(maxBytes)
         hash.update(piece)
-        // unlike `write`, which may write only a part when the disk is nearly full
+        // `write` isn't used, because it may write only a part of the data when the disk is nearly full.
         await handle.writeFile(piece)
         options.onProgress?.(received, total)
       }
@@ -106,7 +106,7 @@ function tooLarge(maxBytes: number): DownloadError {
   return new DownloadError(l10n.t('The download is larger than {0} MB.', Math.floor(maxBytes / 1024 ** 2)))
 }
 
-/** There must be space for the archive and its content: three times its size. */
+/** Checks that there is space for the archive and its unpacked content, assumed to be three times the archive's size. */
 async function checkSpace(file: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(file))
   const free = bavail * bsize
@@ -120,7 +120,7 @@ async function checkSpace(file: string, bytes: number): Promise<void> {
     )
 }
 
-/** Errors of the file rather than the network, which are the cause of another error. */
+/** Whether an error comes from writing the file, not from the network. */
 function isFileError(error: unknown): boolean {
   const { syscall } = error as NodeJS.ErrnoException
   return syscall === 'open' || syscall === 'write' || syscall === 'fsync' || syscall === 'statfs'

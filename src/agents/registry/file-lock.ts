@@ -16,9 +16,9 @@ export interface LockingWindows {
 }
 
 /**
- * Does work that only one window on this machine may do at a time, since they share their storage. Waits while another one
- * does it. The lock of a window that's gone is taken over. Rejects with `CancelledError` if `signal` aborts before the
- * lock is acquired; after that, the work must check the signal.
+ * Does work that only one window on this machine may do at a time, because the windows share their storage. Waits while another window does
+ * it. Takes over the lock of a window that is gone. Rejects with `CancelledError` if `signal` aborts before the lock is acquired. After
+ * that, the work must check the signal.
  */
 export async function withFileLock<T>(
   file: string,
@@ -41,7 +41,7 @@ export async function withFileLock<T>(
   }
 }
 
-/** Creates the lock and returns its content; `undefined` if another window has the lock, or had it until now. */
+/** Creates the lock and resolves to its content; `undefined` if another window has the lock, or had it until now. */
 async function acquire(file: string, windows: LockingWindows): Promise<string | undefined> {
   const lock = `${process.pid} ${windows.own} ${randomUUID()}`
   try {
@@ -49,7 +49,7 @@ async function acquire(file: string, windows: LockingWindows): Promise<string | 
     try {
       await handle.writeFile(lock)
     } catch (error) {
-      // The disk is full: remove the lock, since a lock that names no owner could never be released.
+      // If the disk is full, the lock is removed, because a lock that names no owner could never be released.
       await rm(file, { force: true })
       throw error
     } finally {
@@ -65,8 +65,8 @@ async function acquire(file: string, windows: LockingWindows): Promise<string | 
 }
 
 /**
- * Removes a lock whose owner is gone. Several processes may find the lock at once, and a late one must not remove a lock that was created
- * meanwhile. So a process first acquires a second lock that is named after the abandoned one.
+ * Removes a lock whose owner is gone. Several processes may find the lock at once, and a late process must not remove a lock that was
+ * created in the meantime. So a process first acquires a second lock, which is named after the abandoned lock.
  */
 async function removeAbandoned(file: string, abandoned: string, windows: LockingWindows): Promise<void> {
   const name = abandoned.replace(/[^\w-]+/g, '-').slice(0, 60)
@@ -80,18 +80,18 @@ async function removeAbandoned(file: string, abandoned: string, windows: Locking
   }
 }
 
-/** Removes the lock, unless another process took it over because this one didn't respond for long. */
+/** Removes the lock, unless another process took it over because this process didn't respond for long. */
 async function release(file: string, lock: string): Promise<void> {
   const now = await readFile(file, 'utf8').catch(() => lock)
   if (now === lock) await rm(file, { force: true })
 }
 
-/** The content of a lock whose window is gone; `undefined` if the lock is in use or was released. */
+/** Resolves to the content of a lock whose window is gone; `undefined` if the lock is in use or was released. */
 async function readAbandoned(file: string, windows: LockingWindows): Promise<string | undefined> {
   try {
     const [{ mtimeMs: beat }, lock] = await Promise.all([stat(file), readFile(file, 'utf8')])
     const [pid, id = ''] = lock.split(' ')
-    // earlier versions renew the file
+    // Earlier versions of Parley renew the file while they hold the lock, so its time is passed on.
     return windows.isAlive(id, { host: hostname(), pid, beat }) ? undefined : lock
   } catch {
     return undefined

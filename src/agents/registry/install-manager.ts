@@ -16,22 +16,22 @@ import type { InstalledAgent, InstalledAgents } from './installed-agents.ts'
 import type { RegistryClient, RegistrySnapshot } from './registry-client.ts'
 import type { RegistryAgent } from './registry-format.ts'
 
-/** A running installation of an agent, or how the last one failed. */
+/** The state of an agent's running installation, or of the last failure. */
 export type InstallStatus =
-  /** `share`: 0 to 1; absent if unknown */
+  /** `share`: from 0 to 1; absent if it's unknown */
   | { state: 'running'; step: string; share?: number }
-  /** The user was asked where the agent is listed; see {@link InstallManager.confirm}. */
+  /** The user is asked in the list of agents; see {@link InstallManager.confirm}. */
   | ({ state: 'asking' } & InstallQuestion)
-  /** `output`: the last lines of the package manager. `help`: a page that explains how to get what is missing. */
+  /** `output`: the last lines of the package manager. `help`: the URL of a page that explains how to install a missing program. */
   | { state: 'failed'; message: string; output: string; help?: string }
 
-/** Whether to install an agent, where it's listed. */
+/** The question in the list of agents whether to install an agent. */
 export interface InstallQuestion {
-  /** identifies the question, since a new question follows if the plan changes */
+  /** identifies the question, because a new question follows if the plan changes */
   id: number
   agent: RegistryAgent
   plan: InstallPlan
-  /** the installed version */
+  /** the installed version that would be replaced */
   replaced: string | undefined
 }
 
@@ -39,26 +39,26 @@ export type InstallOutcome = 'installed' | 'failed' | 'canceled'
 
 /** Asks the user about an installation in dialogs. */
 export interface InstallConfirmation {
-  /** Shows what will run. `replaced`: the installed version. Resolves with whether the user agrees. */
+  /** Shows what will run. `replaced` is the installed version. Resolves to whether the user agrees. */
   plan(agent: RegistryAgent, plan: InstallPlan, replaced: string | undefined): Promise<boolean>
-  /** Shows the scripts of the packages that were downloaded. */
+  /** Shows the scripts of the downloaded packages and asks whether to run them. */
   scripts(agent: RegistryAgent, scripts: readonly InstallScript[]): Promise<ScriptsAnswer>
 }
 
 export interface InstallManagerOptions {
   registry: Pick<RegistryClient, 'isOn' | 'known' | 'refresh'>
-  /** The editor's settings of the network changed. */
+  /** Fires when VS Code's network settings change. */
   onDidChangeNetwork: Event<void>
   installed: InstalledAgents
   icons: Pick<AgentIcons, 'get' | 'load' | 'refresh' | 'onDidChange'>
-  /** Loaded when something is planned or installed, because it includes the libraries for archives. */
+  /** Loads the installer, which includes the libraries for archives. Called only when something is planned or installed. */
   installer: () => Promise<Pick<AgentInstaller, 'plan' | 'install'>>
   confirmation: InstallConfirmation
   trusted: () => boolean
   log: Logger
 }
 
-/** The presets that are offered if no agent is installed. */
+/** The ids of the presets that are offered if no agent is installed. */
 const FEATURED = ['claude', 'codex', 'gemini', 'copilot', 'opencode']
 const HELP = {
   npm: 'https://nodejs.org/en/download',
@@ -66,8 +66,8 @@ const HELP = {
 }
 
 /**
- * The registry's agents, and all installations of this window. Nothing is fetched before {@link InstallManager.refresh}
- * or {@link InstallManager.install}.
+ * Manages the registry's agents, and all installations of this window. Nothing is fetched before {@link InstallManager.refresh} or
+ * {@link InstallManager.install}.
  */
 export class InstallManager extends Owner {
   readonly #options: InstallManagerOptions
@@ -75,16 +75,16 @@ export class InstallManager extends Owner {
   readonly #statuses = new Map<string, InstallStatus>()
   readonly #running = new Map<string, { abort: AbortController; outcome: Promise<InstallOutcome> }>()
   readonly #plans = new Map<string, { agent: RegistryAgent; plan: InstallPlan | Error }>()
-  /** By agent: the question in {@link InstallStatus} and what continues when the user agrees. */
+  /** By agent: the question in {@link InstallStatus}, and the function that continues when the user agrees. */
   readonly #questions = new Map<string, { id: number; agree: () => void }>()
   #lastQuestion = 0
-  /** Confirmed plans that failed: retrying the same plan isn't asked about again. */
+  /** Confirmed plans whose installation failed. Retrying the same plan doesn't ask again. */
   readonly #confirmed = new Map<string, InstallPlan>()
   #snapshot: RegistrySnapshot | undefined
   #problem: string | undefined
   #networkChanges = 0
 
-  /** The registry, a status, a plan or an installed agent changed. */
+  /** Fires when the registry, a status, a plan or an installed agent changes. */
   readonly onDidChange = this.#changed.event
 
   constructor(options: InstallManagerOptions) {
@@ -95,12 +95,12 @@ export class InstallManager extends Owner {
     this.register(options.onDidChangeNetwork(() => void this.#networkChanged()))
   }
 
-  /** The user has the registry turned on. */
+  /** Whether the user has the registry turned on. */
   get isOn(): boolean {
     return this.#options.registry.isOn
   }
 
-  /** The registry's agents, as far as known; none while it's turned off. */
+  /** The registry's agents, as far as they are known; empty while the registry is turned off. */
   get agents(): readonly RegistryAgent[] {
     return this.isOn && this.#snapshot ? this.#snapshot.agents.map(withUsualName) : []
   }
@@ -109,12 +109,12 @@ export class InstallManager extends Owner {
     return this.#options.installed.agents.map(withUsualName)
   }
 
-  /** Why the registry couldn't be read the last time, as a sentence. */
+  /** Why the registry couldn't be read the last time, as a sentence; `undefined` if it could. */
   get problem(): string | undefined {
     return this.#problem
   }
 
-  /** The presets that are offered first, with their names in the registry. */
+  /** Returns the presets that are offered first, with their ids in the registry. */
   featured(presets: readonly AgentPreset[] = agentPresets): Array<{ id: string; preset: AgentPreset }> {
     return FEATURED.flatMap(id => presets.find(preset => preset.id === id) ?? []).flatMap(preset => {
       const [first] = preset.registryIds
@@ -127,13 +127,13 @@ export class InstallManager extends Owner {
     return this.agents.find(agent => agent.id === id)
   }
 
-  /** The registry's icon of an agent if known, else the name of a codicon. */
+  /** Returns the registry's icon of an agent if it's known, or else the name of a codicon. */
   iconOf(id: string): string {
     const preset = agentPresets.find(one => one.id === agentIdOf(id))
     return this.#options.icons.get(id) ?? preset?.icon ?? AGENT_ICON
   }
 
-  /** The registry's entry, if its version is newer than the installed one. */
+  /** Returns the registry's entry if its version is newer than the installed version. */
   updateOf(installed: InstalledAgent): RegistryAgent | undefined {
     const agent = this.find(installed.id)
     return agent && compareVersions(agent.version, installed.version) > 0 ? agent : undefined
@@ -143,12 +143,12 @@ export class InstallManager extends Owner {
     return this.#statuses.get(id)
   }
 
-  /** The effects of an installation, once {@link InstallManager.plan} has determined them. */
+  /** Returns the plan or the failure that {@link InstallManager.plan} has determined for an agent. */
   planOf(id: string): InstallPlan | Error | undefined {
     const known = this.#plans.get(id)
     const agent = this.find(id)
     if (!known || !agent) return undefined
-    // reading the registry again creates new, equal objects
+    // A new read of the registry creates new objects, which may be equal.
     if (known.agent !== agent && !isDeepStrictEqual(known.agent, agent)) return undefined
     known.agent = agent
     return known.plan
@@ -181,13 +181,16 @@ export class InstallManager extends Owner {
     } catch (error) {
       if (changes !== this.#networkChanges) return this.refresh()
       this.#problem = messageOf(error)
-      // the URL may have changed since the registry was last shown
+      // The URL may have changed since the registry was last read.
       this.#snapshot = await this.#options.registry.known()
     }
     this.#changed.fire()
   }
 
-  /** Failed requests may work with the new settings. In a remote window, the settings may arrive after the first request. */
+  /**
+   * Retries a failed request, which may succeed with the new network settings. In a remote window, the settings may arrive after the first
+   * request.
+   */
   async #networkChanged(): Promise<void> {
     this.#networkChanges += 1
     if (this.#problem === undefined) return
@@ -195,7 +198,7 @@ export class InstallManager extends Owner {
     await this.plan(this.agents.map(({ id }) => id))
   }
 
-  /** Determines what installing these agents would do. Runs the login shell, so only in a trusted workspace. */
+  /** Determines the plans for these agents. This runs the login shell, so it does nothing in an untrusted workspace. */
   async plan(ids: readonly string[]): Promise<void> {
     if (!this.#options.trusted()) return
     const isFinal = (plan: InstallPlan | Error | undefined) => plan && 'action' in plan && !plan.missing
@@ -212,8 +215,8 @@ export class InstallManager extends Owner {
   }
 
   /**
-   * Asks the user whether to install the registry's version of an agent, or update to it, and installs exactly what they
-   * confirm. Concurrent calls get the same outcome. `inPlace`: asks in {@link InstallStatus} instead of a dialog.
+   * Asks the user whether to install the registry's version of an agent, or to update the agent to it, and installs exactly what the user
+   * confirms. Concurrent calls get the same outcome. `inPlace`: asks in {@link InstallStatus} instead of a dialog.
    */
   install(id: string, { inPlace = false } = {}): Promise<InstallOutcome> {
     const running = this.#running.get(id)
@@ -232,7 +235,7 @@ export class InstallManager extends Owner {
     return outcome
   }
 
-  /** The user agreed to the question. Does nothing if the question isn't the current one. */
+  /** Continues an installation, because the user has agreed to the question. Does nothing if the question isn't the current one. */
   confirm(id: string, question: number): void {
     const current = this.#questions.get(id)
     if (current?.id === question) current.agree()
@@ -242,7 +245,7 @@ export class InstallManager extends Owner {
     this.#running.get(id)?.abort.abort(new CancelledError())
   }
 
-  /** Forgets how an installation failed. */
+  /** Removes the status of a failed installation. */
   dismiss(id: string): void {
     if (this.status(id)?.state !== 'failed') return
     this.#confirmed.delete(id)
@@ -286,7 +289,7 @@ export class InstallManager extends Owner {
     }
   }
 
-  /** Resolves to `false` if the plan changed after the user confirmed it. */
+  /** Asks the user, if necessary, and installs the agent. Resolves to `false` if the plan changed after the user confirmed it. */
   async #installConfirmed(
     agent: RegistryAgent,
     { signal, isRetry, inPlace }: InstallRequest,
@@ -325,7 +328,7 @@ export class InstallManager extends Owner {
     }
   }
 
-  /** Resolves when the user agrees. A cancellation ends the installation. */
+  /** Asks in {@link InstallStatus}. Resolves when the user agrees. A cancellation ends the installation. */
   #ask(question: Omit<InstallQuestion, 'id'>): Promise<true> {
     return new Promise(resolve => {
       const id = ++this.#lastQuestion
@@ -347,19 +350,19 @@ interface InstallRequest {
   inPlace: boolean
 }
 
-/** The name that Parley has for a well-known agent everywhere else. */
+/** Returns the agent with the name that Parley uses everywhere else for a well-known agent. */
 function withUsualName<T extends { id: string; name: string }>(agent: T): T {
   const preset = agentPresets.find(one => one.id === agentIdOf(agent.id))
   return preset ? { ...agent, name: preset.name } : agent
 }
 
-/** As semantic versioning does, or number by number for other versions. */
+/** Compares versions as semantic versioning does. Other versions are compared number by number. */
 function compareVersions(one: string, other: string): number {
   if (valid(one) && valid(other)) return compare(one, other)
   return one.localeCompare(other, 'en', { numeric: true })
 }
 
-/** An `InstallError`, without loading its module. */
+/** Reads an `InstallError` without loading its module. */
 function toFailure(error: unknown): { message: string; output: string; kind?: string } {
   const { output, kind } = error as { output?: unknown; kind?: unknown }
   return {

@@ -13,9 +13,9 @@ import { writeWhole } from '../../common/whole-files.ts'
 import { type LockingWindows, withFileLock } from './file-lock.ts'
 
 /**
- * How an installed agent is started. Paths are relative to its folder.
+ * How an installed agent is started. Paths are relative to the agent's folder.
  * - `program`: an executable; a script needs an interpreter line
- * - `script`: JavaScript that VS Code's own Node runs
+ * - `script`: a JavaScript file that VS Code's own Node runs
  */
 const launch = z.object({
   type: z.enum(['program', 'script']),
@@ -25,7 +25,7 @@ const launch = z.object({
 })
 export type InstalledLaunch = z.infer<typeof launch>
 
-/** The record that is written next to an agent's files when they are complete. */
+/** The record of an installed agent. It's written next to the agent's files when they are complete. */
 const record = z.object({
   format: z.literal(1),
   id: z.string(),
@@ -35,49 +35,49 @@ const record = z.object({
   license: z.string().optional(),
   /** The installation method: `npx`, `uvx` or `binary`. */
   distribution: z.enum(['npx', 'uvx', 'binary']),
-  /** The package, or the archive's address. */
+  /** The package, or the archive's URL. */
   source: z.string(),
-  /** Checksum of the archive. */
+  /** The archive's checksum. */
   sha256: z.string().optional(),
-  /** The registry provided the checksum. */
+  /** Whether the checksum comes from the registry. */
   verified: z.boolean().optional(),
   launch,
-  /** Milliseconds since the epoch. */
+  /** When the agent was installed, in milliseconds since the epoch. */
   installedAt: z.number(),
 })
 export type InstallRecord = z.infer<typeof record>
 
-/** The file that names the folder in use; written atomically, so that there's always exactly one. */
+/** The content of the file that names the folder in use. The file is written atomically, so that there's always exactly one such folder. */
 const current = z.object({
   format: z.literal(1),
   folder: z.string().regex(/^[\w.+-]+$/),
-  /** The folder of the previous version, until the new version has started once. */
+  /** The folder of the previous version, which is kept until the new version has started once. */
   previous: z
     .string()
     .regex(/^[\w.+-]+$/)
     .optional(),
-  /** The agent has answered `initialize` at least once. */
+  /** Whether the agent has answered `initialize` at least once. */
   started: z.boolean(),
 })
 type Current = z.infer<typeof current>
 
 export interface InstalledAgent extends InstallRecord {
-  /** Absolute. */
+  /** The absolute path of the agent's folder. */
   directory: string
-  /** There is a previous version to return to if this one doesn't start. */
+  /** Whether there is a previous version to which Parley can return if this version doesn't start. */
   canRollBack: boolean
 }
 
 const RECORD = 'install.json'
 const CURRENT = 'current.json'
 const IN_USE = 'in-use'
-/** In a version's folder next to the agent's files. */
+/** The names of Parley's own files in a version's folder. */
 export const OWN_NAMES: readonly string[] = [RECORD, IN_USE]
 
 /**
- * The agents that were installed from the registry, on disk and shared by all windows: `<id>/current.json` names the
- * folder in use, `<id>/<version>-<unique>/` contains one version with its `install.json`. A folder without a record, or
- * one that is neither named nor used by a process, is left over from an interrupted or older installation.
+ * The agents that were installed from the registry, on disk and shared by all windows. `<id>/current.json` names the folder in use, and
+ * `<id>/<version>-<unique>/` contains one version with its `install.json`. A folder without a record, or a folder that neither
+ * `current.json` nor a process uses, is left over from an interrupted or older installation.
  */
 export class InstalledAgents extends Owner {
   readonly #directory: string
@@ -85,7 +85,7 @@ export class InstalledAgents extends Owner {
   readonly #log: Logger
   readonly #changed = this.register(new Emitter<void>())
   readonly onDidChange = this.#changed.event
-  /** Folders from which agents of this window were started, with the number of agents. */
+  /** The folders from which agents of this window were started, with the number of running agents. */
   readonly #used = new Map<string, number>()
   #agents: InstalledAgent[] = []
   #read: Promise<void> | undefined
@@ -103,7 +103,7 @@ export class InstalledAgents extends Owner {
     )
   }
 
-  /** As of the last {@link InstalledAgents.read}. */
+  /** The agents that the last {@link InstalledAgents.read} has found. */
   get agents(): readonly InstalledAgent[] {
     return this.#agents
   }
@@ -112,13 +112,13 @@ export class InstalledAgents extends Owner {
     return this.#agents.find(agent => agent.id === id)
   }
 
-  /** Reads them from disk once, and then removes leftovers of interrupted installations. Never rejects. */
+  /** Reads the installed agents from disk once, and then removes leftovers of interrupted installations. Never rejects. */
   ready(): Promise<void> {
     this.#read ??= this.read().then(() => void this.cleanUp())
     return this.#read
   }
 
-  /** Reads them from disk again: another window may have installed something. Never rejects. */
+  /** Reads the installed agents from disk again, because another window may have installed an agent. Never rejects. */
   async read(): Promise<void> {
     const ids = await readdir(this.#directory).catch(() => [])
     const found = await Promise.all(ids.map(id => this.#readOne(id)))
@@ -128,14 +128,14 @@ export class InstalledAgents extends Owner {
     if (!isSame) this.#changed.fire()
   }
 
-  /** Runs `work` on an agent's files that only one window may do at a time. */
+  /** Runs `work`, which only one window may do at a time on an agent's files. */
   exclusively<T>(id: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return withFileLock(join(this.#directory, `${id}.lock`), this.#windows, work, signal)
   }
 
   /**
-   * Creates a folder for a version, which isn't used before {@link InstalledAgents.commit}. Until then, the folder isn't deleted, even if
-   * another window takes over the lock because this window didn't respond for long, such as after the computer's sleep.
+   * Creates a folder for a version. The folder isn't used before {@link InstalledAgents.commit}. Until then, it isn't deleted, even if
+   * another window takes over the lock because this window didn't respond for long, for example after the computer's sleep.
    */
   async newFolder(id: string, version: string): Promise<string> {
     const folder = join(this.#directory, id, `${version}-${randomUUID().slice(0, 8)}`)
@@ -145,7 +145,7 @@ export class InstalledAgents extends Owner {
   }
 
   /**
-   * The folder is complete and used from now on. The previous version stays until this one has started. Call it inside
+   * Puts a complete folder into use. The previous version is kept until this version has started. Must be called inside
    * {@link InstalledAgents.exclusively}.
    */
   async commit(folder: string, installed: InstallRecord): Promise<void> {
@@ -163,14 +163,17 @@ export class InstalledAgents extends Owner {
     await this.read()
   }
 
-  /** Removes an agent with all its versions. Files used by a running process are removed when it has ended. */
+  /** Removes an agent with all of its versions. Files that a running process uses are removed when the process has ended. */
   async remove(id: string): Promise<void> {
     await rm(join(this.#directory, id, CURRENT), { force: true })
     await this.#collect(id)
     await this.read()
   }
 
-  /** Call it when a process starts from the agent's folder, and the returned function when it has ended. */
+  /**
+   * Marks an agent's folder as used. Call this when a process starts from the folder, and call the returned function when the process has
+   * ended.
+   */
   use({ directory, id }: Pick<InstalledAgent, 'directory' | 'id'>): () => void {
     const count = (this.#used.get(directory) ?? 0) + 1
     this.#used.set(directory, count)
@@ -188,7 +191,7 @@ export class InstalledAgents extends Owner {
     }
   }
 
-  /** The agent's folder also stays until this process has ended, which may outlive the current one. */
+  /** Keeps the agent's folder until the process `pid` has ended, too, which may outlive this process. */
   useInProcess({ directory }: Pick<InstalledAgent, 'directory'>, pid: number): void {
     this.#mark(directory, pid)
   }
@@ -199,7 +202,7 @@ export class InstalledAgents extends Owner {
       .catch(error => this.#log.warn(`${directory}: ${messageOf(error)}`))
   }
 
-  /** The agent has started with this version, so the previous version is no longer needed. */
+  /** Removes the previous version, because the agent has started with this version. */
   async started({ id, directory }: Pick<InstalledAgent, 'id' | 'directory'>): Promise<void> {
     await this.exclusively(id, async () => {
       const now = await this.#current(id)
@@ -211,8 +214,8 @@ export class InstalledAgents extends Owner {
   }
 
   /**
-   * Returns to the previous version because the current one didn't start. Resolves to the previous version, or to `undefined` if there is
-   * none.
+   * Returns to the previous version, because the current version didn't start. Resolves to the previous version, or to `undefined` if there
+   * is none.
    */
   async rollBack({ id, directory }: Pick<InstalledAgent, 'id' | 'directory'>): Promise<string | undefined> {
     const version = await this.exclusively(id, async () => {
@@ -260,12 +263,12 @@ export class InstalledAgents extends Owner {
     return writeWhole(join(this.#directory, id, CURRENT), JSON.stringify(now))
   }
 
-  /** Removes the folders that are neither named nor used, and the agent's folder if it's empty. */
+  /** Removes the folders that are neither named in `current.json` nor used, and then the agent's folder if it's empty. */
   async #collect(id: string): Promise<void> {
     const home = join(this.#directory, id)
     const now = await this.#current(id)
     const names: string[] = await readdir(home).catch(() => [])
-    // the names of the used folders can't be read, perhaps because a newer version of Parley wrote the file
+    // The names of the folders in use can't be read, perhaps because a newer version of Parley wrote the file.
     if (!now && names.includes(CURRENT)) return
     const named = new Set([CURRENT, now?.folder, now?.previous])
     let remaining = 0
@@ -300,12 +303,12 @@ async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | unde
 }
 
 /**
- * Starts agents as `start` does. The folder of an installed agent stays while the agent runs. An update that doesn't start is reverted: the
- * next start uses the previous version, as the error says.
+ * Returns a function that starts agents as `start` does, and keeps the folder of an installed agent while the agent runs. If an update
+ * doesn't start, it's reverted: the next start uses the previous version, and the error says so.
  */
 export function startInstalled(start: StartAgent, installed: InstalledAgents, log: Logger): StartAgent {
   return async (launch, client, options) => {
-    // an agent left by an earlier window may be needed before the search for agents
+    // An agent that an earlier window left may be needed before the search for agents.
     await installed.ready()
     const agent = findLaunched(launch, installed.agents)
     if (!agent) return start(launch, client, options)
@@ -343,10 +346,7 @@ export function startInstalled(start: StartAgent, installed: InstalledAgents, lo
   }
 }
 
-/**
- * The installed agent to which a launch belongs: its program, or the script that VS Code's Node runs, is in the agent's
- * folder.
- */
+/** Returns the installed agent to which a launch belongs: its program, or the script that VS Code's Node runs, is in the agent's folder. */
 function findLaunched(
   { command, args }: AgentLaunch,
   agents: readonly InstalledAgent[],

@@ -1,12 +1,12 @@
-// VS Code applies its proxy settings to the members of this object, but not to functions imported by name.
+// VS Code applies its proxy settings to the functions of this module, but not to functions imported by name.
 
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { Readable } from 'node:stream'
 
 /**
- * Like `fetch` of an `https:` address, without a body and without following redirects, but accepts any server certificate:
- * the user turned `http.proxyStrictSSL` off, which VS Code's own `fetch` ignores.
+ * Fetches an `https:` URL without a body. Doesn't follow redirects, and accepts any server certificate. It's used if the user turned off
+ * `http.proxyStrictSSL`, which VS Code's own `fetch` ignores.
  */
 export async function lenientFetch(address: string, init: RequestInit = {}): Promise<Response> {
   const message = await get(new URL(address), init)

@@ -10,17 +10,17 @@ import { writeWhole } from '../../common/whole-files.ts'
 import { type RegistryAgent, readRegistry } from './registry-format.ts'
 import { isWebAddress, RedirectError, secureFetch } from './secure-fetch.ts'
 
-/** The largest registry that is read, in bytes. */
+/** The maximum size of a registry, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 export interface RegistryClientOptions {
-  /** The registry's address; `undefined`: the user turned it off. */
+  /** Returns the registry's URL, or `undefined` if the user turned the registry off. */
   url: () => string | undefined
-  /** The file with the last response. */
+  /** The directory of the file with the last response. */
   directory: string
-  /** The text of the registry that ships with Parley. */
+  /** Resolves to the text of the registry that ships with Parley. */
   bundled: () => Promise<string>
-  /** VS Code's `fetch` of the extension host, which obeys the proxy and certificate settings. */
+  /** VS Code's `fetch` of the extension host, which uses the proxy and certificate settings. */
   fetch: typeof fetch
   log: Logger
   now?: () => number
@@ -28,11 +28,11 @@ export interface RegistryClientOptions {
   maxBytes?: number
 }
 
-/** The registry as last read. */
+/** The registry as it was read last. */
 export interface RegistrySnapshot {
   agents: RegistryAgent[]
   source: 'network' | 'cache' | 'bundled'
-  /** When it was last fetched or found unchanged, in milliseconds since the epoch; absent for the bundled copy. */
+  /** When the registry was last fetched or found unchanged, in milliseconds since the epoch; absent for the bundled copy. */
   checkedAt?: number
 }
 
@@ -48,8 +48,8 @@ const cached = z.object({
 type Cached = z.infer<typeof cached>
 
 /**
- * Reads the ACP registry. Nothing is fetched before {@link RegistryClient.refresh}; a fetched registry is stored with its ETag and
- * available immediately the next time, even offline.
+ * Reads the ACP registry. Nothing is fetched before {@link RegistryClient.refresh}. A fetched registry is stored with its ETag, so that
+ * it's available immediately the next time, even offline.
  */
 export class RegistryClient {
   readonly #options: RegistryClientOptions
@@ -64,7 +64,7 @@ export class RegistryClient {
     return this.#options.url() !== undefined
   }
 
-  /** The registry without the network: the last response of this URL, or the copy that ships with Parley. */
+  /** Resolves to the registry without using the network: the last response from the current URL, or the copy that ships with Parley. */
   async known(): Promise<RegistrySnapshot> {
     const url = this.#options.url()
     const stored = await this.#stored()
@@ -80,8 +80,8 @@ export class RegistryClient {
   }
 
   /**
-   * Asks the registry whether there is anything new. Concurrent callers share one request, or two if the URL changes
-   * meanwhile. Rejects with {@link RegistryError}; the known registry stays.
+   * Fetches the registry if it has changed. Concurrent callers share one request, or two requests if the URL changes in the meantime.
+   * Rejects with {@link RegistryError}; then the known registry is kept.
    */
   refresh(): Promise<RegistrySnapshot> {
     this.#refreshing ??= this.#fetchCurrent().finally(() => {
@@ -191,7 +191,7 @@ export class RegistryClient {
     }
   }
 
-  /** If the cache can't be written, the registry is simply downloaded again next time. */
+  /** Stores a response. If this fails, the registry is downloaded again the next time. */
   async #keep(answer: Cached): Promise<void> {
     try {
       await writeWhole(this.#file, JSON.stringify(answer))

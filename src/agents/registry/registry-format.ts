@@ -4,11 +4,9 @@ import { visibleProse } from '../../common/visible.ts'
 import { isWindowsDevice } from '../../common/windows-names.ts'
 import { isWebAddress } from './secure-fetch.ts'
 
-/**
- * An agent of the ACP registry, checked. The format: https://github.com/agentclientprotocol/registry/blob/main/FORMAT.md
- */
+/** A validated agent of the ACP registry. See the format: https://github.com/agentclientprotocol/registry/blob/main/FORMAT.md */
 export interface RegistryAgent {
-  /** Valid as the name of a folder on every system. */
+  /** The id, which is a valid name of a folder on every system. */
   id: string
   name: string
   version: string
@@ -18,7 +16,7 @@ export interface RegistryAgent {
   license?: string
   /** The `https:` or `data:` URL of an SVG; see `AgentIcons`. */
   icon?: string
-  /** In order of preference. At least one. */
+  /** At least one distribution, in order of preference. */
   distributions: Distribution[]
 }
 
@@ -27,7 +25,7 @@ export type Distribution = PackageDistribution | BinaryDistribution
 /** A package that a package manager installs: npm for `npx`, uv for `uvx`. */
 export interface PackageDistribution {
   type: 'npx' | 'uvx'
-  /** With its version, in the package manager's syntax. */
+  /** The package's name with its version, in the package manager's syntax. */
   package: string
   args: string[]
   env: Record<string, string>
@@ -45,7 +43,7 @@ export interface BinaryTarget {
   cmd: string
   args: string[]
   env: Record<string, string>
-  /** Checksum of the archive, in lowercase hexadecimal digits. */
+  /** The archive's checksum, in lowercase hexadecimal digits. */
   sha256?: string
 }
 
@@ -53,11 +51,13 @@ export type PlatformTarget = `${'darwin' | 'linux' | 'windows'}-${'aarch64' | 'x
 
 export type ArchiveKind = 'zip' | 'tar' | 'executable'
 
-/** Archive formats that Parley can't unpack and no agent of the registry uses, and installers, which the registry forbids. */
+/**
+ * Extensions of archive formats that Parley can't unpack and no agent of the registry uses, and of installers, which the registry forbids.
+ */
 const UNSUPPORTED =
   /\.(?:dmg|pkg|mpkg|msi|msix|msixbundle|appx|appxbundle|appimage|deb|rpm|apk|snap|flatpak|run|iso|img|vhdx?|7z|rar|cab|cpio|ar|xz|txz|zst|tzst|lz|lzma|lz4|tlz|br|gz|bz2|tbz2?|z|jar|war|whl|vsix|nupkg|crx|asar|html?|json|txt|md|asc|sig|sha\d+)$/i
 
-/** The kind of a download by its URL's extension; `undefined` if it can't be used. */
+/** Returns the kind of a download according to its URL's extension; `undefined` if the download can't be used. */
 export function archiveKind(address: string): ArchiveKind | undefined {
   const { pathname } = new URL(address)
   if (/\.zip$/i.test(pathname)) return 'zip'
@@ -65,7 +65,7 @@ export function archiveKind(address: string): ArchiveKind | undefined {
   return UNSUPPORTED.test(pathname) ? undefined : 'executable'
 }
 
-/** The registry's name for this platform; `undefined` if it has none. */
+/** Returns the registry's name for this platform; `undefined` if the registry has none. */
 export function platformTarget(platform: NodeJS.Platform, arch: string): PlatformTarget | undefined {
   const system = { darwin: 'darwin', linux: 'linux', win32: 'windows' }[platform as string]
   const processor = { arm64: 'aarch64', x64: 'x86_64' }[arch]
@@ -77,17 +77,17 @@ export class RegistryFormatError extends Error {}
 
 export interface Registry {
   agents: RegistryAgent[]
-  /** The skipped entries and the reasons, for the log. */
+  /** The skipped entries with the reasons, for the log. */
   problems: string[]
 }
 
-/** Far more than the registry has; the rest is skipped. */
+/** The maximum number of agents that are read, which is far more than the registry has. */
 const MAX_AGENTS = 2000
-/** Characters; a problem contains names that the registry invents. */
+/** The maximum length of a problem, in characters. A problem may contain names from the registry. */
 const MAX_PROBLEM = 500
 
 const text = z.string().trim().min(1).max(4096)
-/** Escapes Parley's variables, so that the registry can't read the user's environment. */
+/** Rejects Parley's variables, so that the registry can't read the user's environment. */
 const word = z
   .string()
   .max(16_384)
@@ -104,7 +104,10 @@ const env = z
   .default({})
   .refine(values => Object.keys(values).length <= 256)
 
-/** Lowercase, as the format requires: some file systems ignore case. Next to an agent's folder is its lock file. */
+/**
+ * The schema of an id. It's lowercase, as the format requires, because some file systems ignore case. It doesn't end with `.lock`, because
+ * the lock file is next to the agent's folder.
+ */
 const id = z
   .string()
   .regex(/^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/)
@@ -112,14 +115,14 @@ const id = z
 const version = z.string().regex(/^[0-9a-z](?:[0-9a-z.+_-]{0,62}[0-9a-z])?$/i)
 
 /**
- * Variables that make programs load or run other code, or trust and contact other servers. No agent needs them from the
- * registry: they configure the machine, not the agent. Names are compared regardless of case, as Windows does.
+ * Environment variables that make programs run other code, or trust and contact other servers. No agent needs them from the registry,
+ * because they configure the machine, not the agent. Names are compared regardless of case, as on Windows.
  */
 const RUNTIME_VARIABLES = new RegExp(
   `^(?:${[
     // the loader and the C library
     'LD_.*|DYLD_.*|_RLD.*|GCONV_PATH|GLIBC_TUNABLES|MALLOC_.*|LOCPATH|NLSPATH|HOSTALIASES',
-    // where programs and users' files are found
+    // locations of programs and of users' files
     'PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|PROGRAM(?:FILES|DATA|W6432)|ALLUSERSPROFILE|XDG_.*',
     'HOME|HOMEDRIVE|HOMEPATH|USERPROFILE|APPDATA|LOCALAPPDATA|CFFIXED_USER_HOME|TMPDIR|TMP|TEMP',
     // shells
@@ -129,7 +132,7 @@ const RUNTIME_VARIABLES = new RegExp(
     'ELECTRON_.*|BUN_(?:OPTIONS|INSPECT.*)|DENO_.*|TS_NODE_.*|PYTHON.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|LUA_.*|PHP.*',
     '_?JAVA_.*|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_.*|CORECLR_.*|COR_.*|COMPLUS_.*|R_PROFILE.*|R_ENVIRON.*',
     'ERL_.*|JULIA_.*|TCLLIBPATH|AWK(?:LIB)?PATH|__PYVENV_LAUNCHER__|VIRTUAL_ENV|CONDA_.*|OBJC_.*|GTK_.*|GIO_.*|QT_.*',
-    // options of any program, and programs that others run
+    // options of any program, and programs that other programs run
     '.*_(?:OPTIONS|OPTS|RSH)|.*(?:EDITOR|PAGER|ASKPASS)|(?:MAKE|GO)FLAGS|GO(?:ENV|ROOT|PATH|PROXY|TOOLCHAIN)|CC|CXX',
     'VIMINIT|EXINIT|LESS|LESSKEY.*|PSQLRC|HG.*|SVN_.*|CVS_.*|RSYNC_.*|DOCKER_.*|KUBECONFIG|AWS_CONFIG_FILE|GNUPGHOME',
     // this editor
@@ -142,7 +145,7 @@ const RUNTIME_VARIABLES = new RegExp(
   'i',
 )
 
-/** Only a name and a version, never an option, a URL or a path. */
+/** The schema of an npm package: only a name and a version, never an option, a URL or a path. */
 const npmPackage = z.string().regex(/^(?:@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(?:@[0-9a-z][\w.+-]*)?$/i)
 const pythonPackage = z
   .string()
@@ -164,7 +167,7 @@ const target = z.object({
 })
 const entry = z.object({
   id,
-  // the name appears in questions and lists
+  // The name appears in questions and lists, so it must be plain text in one line.
   name: text.max(256).refine(value => visibleProse(value) === value && !/\s\s|[\t\n]/.test(value), {
     error: 'it has line breaks or invisible characters',
   }),
@@ -193,8 +196,8 @@ const targets: readonly PlatformTarget[] = [
 ]
 
 /**
- * Reads a registry entry by entry: a bad one is skipped and the others work. Unknown fields are ignored. Throws {@link
- * RegistryFormatError} if the text isn't a registry.
+ * Reads a registry entry by entry. An invalid entry is skipped, and the other entries are used. Unknown fields are ignored. Throws
+ * {@link RegistryFormatError} if the value isn't a registry.
  */
 export function readRegistry(json: unknown): Registry {
   const whole = z.object({ agents: z.array(z.unknown()) }).safeParse(json)
@@ -248,13 +251,13 @@ function readEntry(raw: unknown): { agent: RegistryAgent } | { problem: string }
   return { agent: { ...about, distributions } }
 }
 
-/** https://packaging.python.org/specifications/version-specifiers */
+/** A version of a Python package: https://packaging.python.org/specifications/version-specifiers */
 const PYTHON_VERSION =
   /^v?(?:\d+!)?\d+(?:\.\d+)*(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[-_.]?\d*)?(?:-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?(?:[-_.]?dev[-_.]?\d*)?(?:\+[a-z\d]+(?:[-_.][a-z\d]+)*)?$/i
 
 /**
- * The package with an exact version, either from `spec` or from the registry entry. A tag such as `latest` or a range such as `1` isn't
- * exact, nor is an invalid version, which npm treats as a tag.
+ * Returns the package with an exact version, which comes from `spec` or from the registry entry; `undefined` if there is none. A tag such
+ * as `latest` and a range such as `1` aren't exact, nor is an invalid version, which npm treats as a tag.
  */
 function pinnedPackage(type: 'npx' | 'uvx', spec: string, ofEntry: string): string | undefined {
   const isExact = (one: string) => (type === 'npx' ? valid(one) !== null : PYTHON_VERSION.test(one))

@@ -6,12 +6,12 @@ import { isLoopback } from '../../common/is-loopback.ts'
 const MAX_REDIRECTS = 10
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-/** A server redirected to an address that isn't allowed, or named one. The message is a sentence for the user. */
+/** A server redirected a request to a URL that isn't allowed. The message is a sentence for the user. */
 export class RedirectError extends Error {}
 
 /**
- * Like `fetch`, but checks the address of each redirect to another server before requesting it: the address must be encrypted, and must not
- * lead from the internet to this machine or its network. A request's body and credentials aren't sent to another server.
+ * Like `fetch`, but checks the URL of each redirect to another server before requesting it: the URL must be encrypted, and must not lead
+ * from the internet to this machine or its network. A request's body and credentials aren't sent to another server.
  */
 export async function secureFetch(
   fetchOnce: typeof fetch,
@@ -29,7 +29,7 @@ export async function secureFetch(
     await response.body?.cancel()
     if (!URL.canParse(location, url)) throw refused(location)
     url = new URL(location, url)
-    // as browsers do
+    // Like browsers, changes the method of these redirects to GET.
     if (response.status === 303 || (response.status < 303 && request.method === 'POST')) {
       const { body: _body, ...rest } = request
       request = { ...rest, method: 'GET' }
@@ -54,8 +54,8 @@ export function isWebAddress(value: string): boolean {
 }
 
 /**
- * Addresses of this machine, of private networks, and of no single machine on the internet. Not 198.18.0.0/15, which some
- * proxies on this machine answer for every name.
+ * The IPv4 addresses of this machine, of private networks, and of no single machine on the internet. 198.18.0.0/15 isn't included, because
+ * some proxies on this machine answer with these addresses for every name.
  */
 const local4 = new BlockList()
 for (const [network, prefix] of [
@@ -70,7 +70,7 @@ for (const [network, prefix] of [
   ['224.0.0.0', 3],
 ] as const)
   local4.addSubnet(network, prefix, 'ipv4')
-// on its own, since an IPv4 address is also in the subnet of mapped ones
+// A separate list, because each IPv4 address would also match the subnet of mapped addresses.
 const local6 = new BlockList()
 for (const [network, prefix] of [
   ['::', 96],
@@ -85,7 +85,7 @@ for (const [network, prefix] of [
 ] as const)
   local6.addSubnet(network, prefix, 'ipv6')
 
-/** Whether the host of a URL is this machine or one of a private network, as far as its name says. */
+/** Whether the host of a URL is this machine or in a private network, according to its name. */
 function isLocalHost(hostname: string): boolean {
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   if (isIP(name) !== 0) return isLocalIp(name)
@@ -100,8 +100,8 @@ function isLocalIp(address: string): boolean {
 }
 
 /**
- * Whether a host is this machine or in a private network, or has a name that resolves to an address there. A name that only a proxy may be
- * able to resolve doesn't count.
+ * Whether a host is this machine or in a private network, or has a name that resolves to an address there. A name that doesn't resolve,
+ * because perhaps only a proxy can resolve it, doesn't count.
  */
 export async function leadsToLocalHost(hostname: string): Promise<boolean> {
   if (isLocalHost(hostname)) return true

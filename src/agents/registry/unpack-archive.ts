@@ -18,31 +18,31 @@ import type { ArchiveKind } from './registry-format.ts'
 
 export interface UnpackOptions {
   kind: ArchiveKind
-  /** The program to start; names the file if the download is a bare executable. */
+  /** The path of the program to start. If the download is an executable, the file gets this name. */
   cmd: string
-  /** Names in the folder that the archive must not have. */
+  /** Names in the folder that the archive must not contain. */
   reserved?: readonly string[]
   signal?: AbortSignal
   maxBytes?: number
   maxEntries?: number
-  /** Time limit in milliseconds. */
+  /** The time limit, in milliseconds. */
   maxMs?: number
 }
 
 /** The archive can't be used. The message is a sentence for the user. */
 export class ArchiveError extends Error {}
 
-/** More than any agent's archive contains: 4 GiB, 200,000 files. */
+/** Limits that are higher than any agent's archive needs: 4 GiB and 200,000 files. */
 const MAX_BYTES = 4 * 1024 ** 3
 const MAX_ENTRIES = 200_000
-/** Headers and padding of a tar file: 16 MiB, and 8 KiB for each entry. */
+/** The maximum size of a tar file's headers and padding: 16 MiB, and 8 KiB for each entry. */
 const MAX_OVERHEAD = 16 * 1024 ** 2
 const MAX_OVERHEAD_OF_ENTRY = 8 * 1024
 
 /**
- * Unpacks an archive into a folder that exists and has only reserved names. Nothing is written outside of the folder: every
- * path, link and size is checked before it is used, and links once more when everything is there. Rejects with {@link ArchiveError},
- * or with `CancelledError`; then the caller must remove what was unpacked.
+ * Unpacks an archive into an existing folder that contains only reserved names. Nothing is written outside of the folder: every path, link
+ * and size is checked before it's used, and the links are checked again when everything is unpacked. Rejects with {@link ArchiveError} or
+ * `CancelledError`. Then the caller must remove the unpacked files.
  */
 export async function unpackArchive(file: string, folder: string, options: UnpackOptions): Promise<void> {
   const { maxMs = UNPACK_MS } = options
@@ -66,7 +66,7 @@ export async function unpackArchive(file: string, folder: string, options: Unpac
   }
 }
 
-/** The absolute path of a program in a folder; throws {@link ArchiveError} if it's outside. */
+/** Returns the absolute path of a program in a folder. Throws {@link ArchiveError} if the program is outside of the folder. */
 export function programIn(folder: string, cmd: string): string {
   const inside = safePath(cmd.replaceAll('\\', '/'))
   return join(folder, ...inside.split('/'))
@@ -78,7 +78,7 @@ async function placeExecutable(file: string, folder: string, cmd: string): Promi
   await copyFile(file, program)
 }
 
-/** Checks the names and the size that an archive claims to have before anything is written. */
+/** Checks the names and sizes in an archive's directory or headers before anything is written. */
 class Budget {
   readonly #maxBytes: number
   readonly #maxEntries: number
@@ -97,7 +97,7 @@ class Budget {
     this.#reserved = new Set(reserved.map(foldedPath))
   }
 
-  /** The safe path of an entry. */
+  /** Returns the safe path of an entry. */
   pathOf(name: string): string {
     const path = safePath(name.replace(/\/+$/, ''))
     const [first = ''] = foldedPath(path).split('/')
@@ -105,7 +105,7 @@ class Budget {
     return path
   }
 
-  /** Counts an entry with a safe path, and the folders that are created for it. */
+  /** Counts an entry with a safe path, and the folders that are created for the entry. */
   spend(path: string, bytes: number): void {
     this.entries += 1
     this.#bytes += bytes
@@ -118,7 +118,7 @@ class Budget {
     this.#check()
   }
 
-  /** Passes a tar file through, and limits everything except the content of its entries: headers and padding. */
+  /** Passes on a tar file, and limits the size of its headers and padding. */
   async *overheadOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let size = 0
     for await (const piece of pieces) {
@@ -145,7 +145,7 @@ const REGULAR = 0o100000
 const DIRECTORY = 0o040000
 
 async function unpackZip(file: string, folder: string, budget: Budget, signal: AbortSignal): Promise<void> {
-  // yauzl itself refuses absolute paths, `..` and sizes that contradict the archive's directory.
+  // yauzl itself rejects absolute paths, `..`, and sizes that contradict the archive's directory.
   const zip = await openPromise(file, { autoClose: false, validateEntrySizes: true })
   try {
     const entries: Entry[] = []
@@ -153,7 +153,7 @@ async function unpackZip(file: string, folder: string, budget: Budget, signal: A
     for await (const entry of zip.eachEntry()) {
       signal.throwIfAborted()
       budget.spend(entry.fileName, entry.uncompressedSize)
-      // entries that share their content can have many times the size of the file
+      // Otherwise, entries that share their content could have many times the size of the file.
       compressed -= entry.compressedSize
       if (compressed < 0) throw unsafe(entry.fileName)
       entries.push(entry)
@@ -171,7 +171,7 @@ async function unpackZip(file: string, folder: string, budget: Budget, signal: A
         await writeEntry(zip, entry, join(folder, path), mode, signal)
       else throw unsafe(path)
     }
-    // Links are created last, so that no file is written through a link, and no link in a folder that is itself a link.
+    // Links are created last. So no file is written through a link, and no link is created in a folder that is a link itself.
     const names = new Set([...links.keys()].map(foldedPath))
     for (const [path, target] of links) {
       checkLink(path, target)
@@ -206,7 +206,7 @@ async function writeEntry(
     createWriteStream(file, { flags: 'wx', mode: permissions }),
     { signal },
   )
-  // yauzl checks only the size
+  // yauzl checks only the size, not the checksum.
   if (checksum !== entry.crc32) throw new Error(`${entry.fileName} is damaged`)
 }
 
@@ -225,9 +225,9 @@ async function unpackTar(
   options: UnpackOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  // decompressed by Parley, since node-tar collects everything after the end of an archive in memory
+  // Parley decompresses the file itself, because node-tar collects everything after the end of an archive in memory.
   const budget = new Budget(options)
-  // all headers are checked before anything is written
+  // All headers are checked before anything is written.
   const checker: Parser = new Parser({
     strict: true,
     onReadEntry(entry) {
@@ -239,17 +239,17 @@ async function unpackTar(
       }
     },
   })
-  // node-tar skips unknown entries, such as sparse files
+  // node-tar skips entries of unknown types, such as sparse files.
   checker.on('ignoredEntry', entry => checker.emit('error', unsafe(entry.path)))
   await feedTar(checker, budget.overheadOf(gunzip(file, signal)), signal, true)
   if (budget.entries === 0) throw new ArchiveError(l10n.t('The downloaded archive is empty.'))
-  // node-tar writes nothing through links and nothing outside of `cwd`; strict: an entry that it would skip is an error.
+  // node-tar writes nothing through links and nothing outside of `cwd`. With `strict`, an entry that node-tar would skip is an error.
   const unpacker = extractTar({
     cwd: folder,
     strict: true,
     preserveOwner: false,
     noMtime: true,
-    // no special bits, and everything is readable by the owner
+    // Files get no special permission bits, and the owner can read everything.
     fmode: 0o644,
     dmode: 0o755,
     umask: 0o022,
@@ -262,8 +262,8 @@ async function unpackTar(
 }
 
 /**
- * Feeds an archive to a parser up to the archive's end, which padding of any size may follow. `readsAll`: the rest is read,
- * too, to know that the file is complete.
+ * Feeds a tar file to a parser up to the archive's end. Padding of any size may follow the end. `readsAll`: also reads the rest, to check
+ * that the file is complete.
  */
 async function feedTar(
   parser: Parser,
@@ -286,7 +286,7 @@ async function feedTar(
       if (readsAll) continue
       break
     }
-    // node-tar would decompress it once more
+    // node-tar would decompress the file once more.
     if (isFirst && isCompressed(piece))
       throw new ArchiveError(l10n.t('The downloaded archive is compressed twice.'))
     isFirst = false
@@ -302,7 +302,7 @@ function isCompressed(start: Buffer): boolean {
   return hex.startsWith('1f8b') || hex === '28b52ffd'
 }
 
-/** A file's content, decompressed if it's compressed with gzip. */
+/** Yields a file's content, decompressed if the file is compressed with gzip. */
 async function* gunzip(file: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const handle = await open(file)
   const start = Buffer.alloc(4)
@@ -314,7 +314,7 @@ async function* gunzip(file: string, signal: AbortSignal): AsyncGenerator<Buffer
   const source = createReadStream(file)
   if (!start.toString('hex').startsWith('1f8b')) return yield* source
   const unzip = createGunzip({ chunkSize: 256 * 1024 })
-  // the signal also ends parts of a file without content
+  // The signal also ends the decompression of a file whose parts yield no content.
   const done = pipeline(source, unzip, { signal })
   done.catch(() => {})
   yield* unzip
@@ -344,12 +344,12 @@ function checkEntry(entry: ReadEntry, budget: Budget): void {
 // ---- paths ---------------------------------------------------------------------------------------------------------
 
 /**
- * Names that Windows forbids or changes, including `..`, and the names that GNU tar gives sparse files, whose stored content isn't the
- * file's content.
+ * Names that Windows forbids or changes, including `..`, and the names that GNU tar gives to sparse files, because their stored content
+ * isn't the file's content.
  */
 const BAD_NAME = /[<>:"|?*\p{Cc}]|.[. ]$|^ $|^GNUSparseFile(?:\.\d+)?$/u
 
-/** A relative path of plain names, with `/`. Throws for anything that could lead outside, on any system. */
+/** Returns a relative path of plain names, with `/`. Throws if the path could lead outside on any system. */
 function safePath(path: string): string {
   const plain = posix.normalize(path)
   const names = plain.split('/')
@@ -364,7 +364,7 @@ function safePath(path: string): string {
   return plain
 }
 
-/** A relative link must lead to something inside of the folder. */
+/** Checks that a link is relative and leads to something inside of the folder. */
 function checkLink(path: string, target: string): void {
   if (target === '' || posix.isAbsolute(target) || /[\0\\]/.test(target) || /^[a-z]:/i.test(target))
     throw unsafe(path)
@@ -372,7 +372,7 @@ function checkLink(path: string, target: string): void {
   if (inside === '..' || inside.startsWith('../')) throw unsafe(path)
 }
 
-/** A path in a form that is equal for all spellings that a file system may consider equal. */
+/** Returns a path in a form that is the same for all spellings that a file system may consider equal. */
 function foldedPath(path: string): string {
   return path.normalize('NFC').toLowerCase().toUpperCase()
 }
@@ -382,7 +382,7 @@ function parentFolders(path: string): string[] {
   return names.map((_, at) => names.slice(0, at + 1).join('/'))
 }
 
-/** Checks where links really lead, also through each other, now that all files exist. */
+/** Checks where links really lead, even through other links, now that all files exist. */
 async function checkLinks(folder: string, root: string, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -403,7 +403,7 @@ function unsafe(path: string): ArchiveError {
   return new ArchiveError(l10n.t("The downloaded archive isn't safe to unpack: {0}", JSON.stringify(path)))
 }
 
-/** Errors of the disk are not the archive's fault. */
+/** Whether an error comes from the disk, not from the archive. */
 function isDiskError(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO' || code === 'EROFS' || code === 'EACCES'

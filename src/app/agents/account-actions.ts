@@ -24,7 +24,7 @@ export interface AccountActionsOptions {
 }
 
 const MAX_NAME = 100
-/** Maximum length of an account's id and folder name, which come from its name. Characters. */
+/** The maximum length of an account's id and folder name, in characters. Both come from the account's name. */
 const MAX_SLUG = 40
 
 /** Adds an account of an agent: asks for its name and color, and writes it to the user settings. */
@@ -35,7 +35,7 @@ export async function addAccount(options: AccountActionsOptions, agentId: string
   const agent = agents.find(({ id }) => id === agentId)
   if (!agent || agent.account || !accountEnvironmentOf(agentId, agentPresets)) return
   const title = l10n.t('Add Account: {0}', agent.name)
-  // where there's little room, the end of a name is cut off
+  // where there's little room, the end of a name is cut off, so the agent's name comes last
   const nameOf = (text: string) => `${text.trim()} (${agent.name})`
   const text = await dialogs.input({
     title,
@@ -68,7 +68,7 @@ export async function addAccount(options: AccountActionsOptions, agentId: string
   try {
     await settings.update('agents', withMember(before, id, entry), 'user')
   } catch (error) {
-    // the next attempt has the same id; but a folder with content stays
+    // Removes the folder, so that the next attempt can use the same id. A folder with content can't be removed and stays.
     try {
       rmdirSync(folder)
     } catch {}
@@ -105,14 +105,14 @@ export async function removeAccount(options: AccountActionsOptions, agentId: str
   if (answer === show) await workbench.showFolder(folder)
 }
 
-/** The user's agents. Throws if the setting has no agents by id, which would be lost. */
+/** Returns the agents in the user settings. Throws if the setting is not a map of agents by id, because writing would lose its value. */
 function accountsBefore(settings: SettingsSource): Record<string, unknown> | undefined {
   const before = settings.layers('agents').find(({ scope }) => scope === 'user')?.value
   if (before === undefined || isRecord(before)) return before
   throw new Error(l10n.t("Can't change the accounts: {0} isn't valid.", 'parley.agents'))
 }
 
-/** The colors that no agent has come first. */
+/** Lets the user pick a color. The colors that no agent has come first. */
 async function pickColor(
   { dialogs }: Workbench,
   title: string,
@@ -144,7 +144,7 @@ async function pickColor(
   return picked?.color
 }
 
-/** A text with only characters that any folder's name can contain. */
+/** Returns the text with only the characters that any folder's name can contain. */
 function slugOf(text: string): string {
   const slug = text
     .normalize('NFKD')
@@ -153,7 +153,7 @@ function slugOf(text: string): string {
   return slug.replaceAll(/^-+|-+$/g, '').slice(0, MAX_SLUG) || '2'
 }
 
-/** An existing folder may contain the sign-in of a removed account. */
+/** Returns the first id that is neither taken nor has a folder. An existing folder may contain the sign-in of a removed account. */
 function freeId(wanted: string, taken: readonly string[], isThere: (id: string) => boolean): string {
   let id = wanted
   for (let count = 2; taken.includes(id) || isThere(id); count++) id = `${wanted}-${count}`

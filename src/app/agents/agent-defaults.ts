@@ -19,7 +19,7 @@ interface AgentDefaultsOptions {
 /** Reads and writes `defaultOptions` in the entries of `parley.agents`. */
 export class AgentDefaults {
   readonly #options: AgentDefaultsOptions
-  /** the changes one after the other, since each replaces the whole setting */
+  /** settles when all earlier changes are written. Changes wait for each other because each replaces the whole setting. */
   #written: Promise<void> = Promise.resolve()
 
   constructor(options: AgentDefaultsOptions) {
@@ -30,7 +30,7 @@ export class AgentDefaults {
     return this.#options.catalog.defaultOptions(agentId).chosen
   }
 
-  /** Writes a default, or says why it can't be written. `undefined` removes it. */
+  /** Writes a default, or shows why the default can't be written. `undefined` removes the default. */
   set(agentId: string, key: string, value: string | boolean | undefined): Promise<void> {
     this.#written = this.#written
       .then(() => this.#write(agentId, key, value))
@@ -40,7 +40,7 @@ export class AgentDefaults {
     return this.#written
   }
 
-  /** In the workspace if the agent has an entry there, since that overrides the user's. */
+  /** Writes to the workspace settings if the agent has an entry there, since that entry overrides the user's. */
   async #write(agentId: string, key: string, value: string | boolean | undefined): Promise<void> {
     const { source, settings, consent } = this.#options
     const layers = source.layers('agents')

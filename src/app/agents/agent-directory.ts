@@ -31,7 +31,7 @@ export interface AgentDirectoryParts {
   /** The workspace folders. */
   folders: () => ReadonlyArray<{ name: string; path: string }>
   logFor: (agentId: string) => Logger
-  /** The values the user signed in with, only for the agent's process. */
+  /** Resolves to the values that the user signed in with. Only the agent's process gets them. */
   signInEnvironment: (agentId: string) => Promise<Record<string, string>>
 }
 
@@ -69,7 +69,7 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
     resolveLaunch: async agentId => {
       for (;;) {
         const { definition, launch } = await launchOf(parts, agentId)
-        // While the user was asked, the settings may have changed. The values are for the way it starts now.
+        // While the user was asked, the settings may have changed. The answer is only for the launch that the user saw.
         const now = catalog.get(agentId)
         if (!now || launchFingerprint(now) !== launchFingerprint(definition)) continue
         Object.assign(launch.env, await signInEnvironment(agentId))
@@ -86,7 +86,7 @@ export function agentDirectory(parts: AgentDirectoryParts): AgentDirectory {
   }
 }
 
-/** The name of a well-known agent in the registry. */
+/** Returns the id in the registry and the name of a well-known agent. */
 function installableOf(agentId: string): { id: string; name: string } | undefined {
   const preset = agentPresets.find(({ id }) => id === agentId)
   const [id] = preset?.registryIds ?? []

@@ -10,7 +10,7 @@ import type { SessionManager } from '../../sessions/session-manager.ts'
 
 interface Started {
   folder: string
-  /** `undefined` if an earlier window started it */
+  /** `undefined` if an earlier window started the agent */
   changes: readonly EnvironmentChanges[] | undefined
 }
 
@@ -27,10 +27,10 @@ export class AgentEnvironments extends Owner {
   readonly #projects: Projects
   readonly #change = this.register(new Emitter<void>())
   readonly #started = new Map<string, Started>()
-  /** by agent: the folder whose environment its start waits for */
+  /** by agent: the folder whose environment the agent's start waits for */
   readonly #awaited = new Map<string, string>()
   readonly #followed = new WeakSet<OpenSession>()
-  /** by folder: the descriptions that a session has */
+  /** by folder: the descriptions of the problems that sessions already show */
   readonly #reported = new Map<string, Set<string>>()
 
   readonly onDidChange = this.#change.event
@@ -42,7 +42,7 @@ export class AgentEnvironments extends Owner {
     this.register(projects.onDidChangeSlow(() => this.#change.fire()))
   }
 
-  /** The environment in which the agent, or a command of its sessions, starts in a folder. */
+  /** Resolves to the environment in which the agent, or a command of its sessions, starts in a folder. */
   async environmentFor(agentId: string, folder: string): Promise<LaunchEnvironment> {
     this.#awaited.set(agentId, folder)
     try {
@@ -52,15 +52,15 @@ export class AgentEnvironments extends Owner {
     }
   }
 
-  /** The tool for which the agent's start has been waiting for a while. */
+  /** Returns the tool for which the agent's start has been waiting for a while. */
   slowTool(agentId: string): string | undefined {
     const folder = this.#awaited.get(agentId)
     return folder === undefined ? undefined : this.#projects.slowTool(folder)
   }
 
   /**
-   * Call when the agent starts in a folder, with the current environment of the folder's project. Call the returned function once the agent
-   * runs.
+   * Returns a function to call once the agent runs. Call this when the agent starts in a folder, with the environment that the folder's
+   * project has now.
    */
   starting(agentId: string, folder: string): () => void {
     const { changes } = this.#projects.known(folder)
@@ -70,14 +70,14 @@ export class AgentEnvironments extends Owner {
     }
   }
 
-  /** An agent that an earlier window started in a folder continues. */
+  /** Notes that an agent that an earlier window started in a folder continues. */
   continued(agentId: string, folder: string): void {
     if (this.#started.has(agentId)) return
     this.#started.set(agentId, { folder, changes: undefined })
     this.#change.fire()
   }
 
-  /** The displayed environment of a session in `folder`; `undefined` if its project adds nothing. */
+  /** Returns the environment to show for a session in `folder`; `undefined` if the folder's project adds nothing. */
   note(agentId: string, folder: string): EnvironmentNote | undefined {
     const { tools, changes } = this.#projects.known(folder)
     if (tools.length === 0) return undefined
@@ -89,18 +89,18 @@ export class AgentEnvironments extends Owner {
     }
   }
 
-  /** Whether the agent would, or may, start with another environment now. */
+  /** Whether the agent would start with a different environment now. */
   isOutdated(agentId: string): boolean {
     const started = this.#started.get(agentId)
     if (!started) return false
     if (this.#projects.mayDiffer(started.folder)) return true
     if (!started.changes) return false
     const { changes, problems } = this.#projects.known(started.folder)
-    // with a problem, a restarted agent would lose variables that it has now
+    // while the project has a problem, a restarted agent would lose variables that it has now
     return problems.length === 0 && !isDeepStrictEqual(valuesOf(started.changes), valuesOf(changes))
   }
 
-  /** The user knows that the agent's environment is outdated. */
+  /** Hides that the agent's environment is outdated, because the user has seen it. */
   dismiss(agentId: string): void {
     const started = this.#started.get(agentId)
     if (!started) return
@@ -108,7 +108,7 @@ export class AgentEnvironments extends Owner {
     if (started.changes) this.starting(agentId, started.folder)()
   }
 
-  /** Tells in sessions, once for each folder, why an environment isn't used. */
+  /** Shows a notice in sessions, once for each folder and problem, if an environment can't be used. */
   follow(manager: Pick<SessionManager, 'list' | 'onDidChange'>): void {
     const review = () => {
       for (const open of manager.list()) {
@@ -142,7 +142,7 @@ export class AgentEnvironments extends Owner {
     )
   }
 
-  /** The session's own folder, and the folder in which its agent started. */
+  /** Returns the session's own folder, and the folder in which its agent started. */
   #foldersOf({ agentId, plan }: OpenSession): string[] {
     const started = this.#started.get(agentId)
     return [...new Set([plan.setup.cwd, ...(started ? [started.folder] : [])])]
@@ -162,7 +162,7 @@ export class AgentEnvironments extends Owner {
   }
 }
 
-/** Without what tools only note for themselves. */
+/** Merges the changes, without the variables in which tools only store their own state. */
 function valuesOf(changes: readonly EnvironmentChanges[]): EnvironmentChanges {
   const all = Object.entries(Object.assign({}, ...changes) as EnvironmentChanges)
   return Object.fromEntries(all.filter(([name]) => !isToolState(name)))

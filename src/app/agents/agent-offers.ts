@@ -9,7 +9,7 @@ import { installQuestion } from './install-confirmation.ts'
 const hasNone = (agents: AgentDirectory) =>
   agents.isSearched() && agents.list().every(({ source }) => source === 'demo')
 
-/** The agents that the empty view offers to install if there is none, also during an installation. */
+/** Returns the agents that the empty view offers to install if there are no agents. The offers stay during an installation. */
 export function agentOffers(agents: AgentDirectory, installs: InstallManager): AgentOffer[] {
   if (!installs.isOn) return []
   const featured = installs.featured()
@@ -28,7 +28,7 @@ export function agentOffers(agents: AgentDirectory, installs: InstallManager): A
   })
 }
 
-/** The state of an installation for a page. */
+/** Returns the state of an installation for a page. */
 export function statusNotes(
   status: InstallStatus | undefined,
 ): Pick<AgentOffer, 'asking' | 'running' | 'failed'> {
@@ -44,7 +44,7 @@ export function statusNotes(
   }
 }
 
-/** Determines what the offers would run, as soon as it's known that there is no agent. Fetches nothing. */
+/** Prepares the plans of the offered installations as soon as it's known that there is no agent. Downloads nothing. */
 export function offerWhenNone(agents: AgentDirectory, installs: InstallManager): Disposable {
   let done = false
   const planOffers = async () => {
@@ -56,7 +56,7 @@ export function offerWhenNone(agents: AgentDirectory, installs: InstallManager):
   return agents.onDidChange(() => void planOffers())
 }
 
-/** A sentence that says what an installation does. */
+/** Returns a sentence that says what an installation does. */
 export function planText(plan: InstallPlan | Error): string {
   if (plan instanceof Error) return plan.message
   if (plan.distribution === 'binary')
@@ -68,7 +68,7 @@ export function planText(plan: InstallPlan | Error): string {
   return l10n.t('Runs: {0}', plan.action)
 }
 
-/** A failed installation for a page. */
+/** Returns a failed installation for a page. */
 function failureNote({
   message,
   output,
@@ -77,7 +77,7 @@ function failureNote({
   return { message, output, ...(help !== undefined && { help: { href: help, label: helpLabel(help) } }) }
 }
 
-/** The next step if a program is missing that the agent needs. */
+/** Returns the label of the button that helps the user get a missing program. */
 export function helpLabel(help: string): string {
   return help.includes('nodejs') ? l10n.t('Get Node.js') : l10n.t('Get uv')
 }

@@ -24,13 +24,13 @@ export interface AgentRowsOptions {
   checks: ReadonlyMap<string, CheckedAgent>
 }
 
-/** The result of *Check*, and the agent as it was then. */
+/** The result of *Check*, with the agent's definition at the time of the check. */
 export interface CheckedAgent {
   agent: AgentDefinition
   check: AgentCheck | 'running'
 }
 
-/** The rows of the Manage Agents page: agents that can be started, then agents of the registry that aren't installed. */
+/** Returns the rows of the Manage Agents page: agents that can be started, then agents of the registry that aren't installed. */
 export function agentRows(options: AgentRowsOptions): AgentRow[] {
   const { installs, agents } = options
   const startable = agents
@@ -110,7 +110,7 @@ function startableRow(agent: AccountDefinition, options: AgentRowsOptions): Agen
   }
 }
 
-/** The rest of a URL may contain a secret. */
+/** Returns only the host of a URL, because the rest may contain a secret. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url
 }
@@ -123,7 +123,7 @@ function sourceOf({ account, source }: AgentDefinition, agents: readonly AgentDe
   return source === 'settings' ? 'parley.agents' : l10n.t('Found on the PATH')
 }
 
-/** After an update, or with other settings, an earlier result says nothing about the agent. */
+/** Returns the check's result; `undefined` if the agent was updated or its settings changed after the check. */
 function currentCheck(
   agent: AgentDefinition,
   checked: CheckedAgent | undefined,

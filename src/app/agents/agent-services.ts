@@ -48,7 +48,7 @@ interface AgentServicesOptions {
 
 export type AgentServices = ReturnType<typeof createAgentServices>
 
-/** Creates the agents of a workspace: what its settings, its trust and its folders make of the agents and MCP servers of the machine. */
+/** Creates the agent services of a window, from the machine's agents and MCP servers and the workspace's settings, trust and folders. */
 export function createAgentServices(options: AgentServicesOptions) {
   const { platform, process, settings, trust, protectedFiles, own } = options
   const { workbench, storage, log, secrets } = platform
@@ -56,7 +56,7 @@ export function createAgentServices(options: AgentServicesOptions) {
   const { dialogs } = workbench
   const trusted = () => trust.trusted
   const secretStore = new CheckedSecrets(platform.secretStore, storage.global, dialogs, log)
-  /** The environments that the projects of folders add to that of the login shell. */
+  /** The environments that the projects of folders add to the login shell's environment. */
   const projects = own.add(
     new ProjectEnvironments({
       base: () => environment.get(),
@@ -86,7 +86,7 @@ export function createAgentServices(options: AgentServicesOptions) {
   )
   own.add(
     projects.onDidChange(folder => {
-      // the search would run what only may have changed
+      // if the environment may differ, a search would run programs of the project that may have changed
       if (folder === searched() && catalog.isSearched && !projects.mayDiffer(folder))
         void catalog.searchAgain()
     }),
@@ -125,17 +125,17 @@ export function createAgentServices(options: AgentServicesOptions) {
     }),
     /** Whether the search for agents has found what the user's terminal would find. */
     isSearchSure: () => catalog.isSearchSure,
-    /** Identifies the agent's configured start, which an update of the agent also changes. */
+    /** Returns a fingerprint of the agent's configured launch. An update of the agent also changes the fingerprint. */
     configuredStart: (agentId: string) => {
       const definition = catalog.get(agentId)
       return definition && launchFingerprint(configuredLaunch(definition))
     },
     /** The protocol version in the agent's settings, if any. */
     protocolOf: (agentId: string) => catalog.get(agentId)?.protocol,
-    /** Additional instructions for the agent: the user's, or the workspace's if the user allows them. */
+    /** Resolves to additional instructions for the agent: the workspace's if the user allows them, else the user's. */
     systemPromptOf: (agentId: string, can: AgentCapabilities) =>
       consent.systemPrompt(nameOf(agentId), catalog.systemPrompts(agentId), can),
-    /** The initial options of the agent's new sessions: the user's, or the workspace's if the user allows them. */
+    /** Resolves to the initial options of the agent's new sessions: the workspace's if the user allows them, else the user's. */
     defaultOptionsOf: (agentId: string) =>
       consent.defaultOptions({ agentId, agentName: nameOf(agentId), ...catalog.defaultOptions(agentId) }),
     agentDefaults: new AgentDefaults({
@@ -146,7 +146,7 @@ export function createAgentServices(options: AgentServicesOptions) {
   }
 }
 
-/** The log of an agent, with secrets redacted. */
+/** Returns the log of an agent, which redacts secrets. */
 export function agentLogger(
   { logs, secrets }: Pick<Platform, 'logs' | 'secrets'>,
   agentId: string,
@@ -155,7 +155,7 @@ export function agentLogger(
   return loggerTo((level, message) => logs.write(agentId, name, level, redactText(secrets.redact(message))))
 }
 
-/** The agent used last in this workspace, or else anywhere. */
+/** Stores the agent used last: reads the last one of this workspace, or else the last one of all workspaces. */
 function lastUsedAgent({ workspace, global }: Platform['storage']): LastUsedAgent {
   const key = 'lastUsedAgent'
   return {
@@ -167,7 +167,7 @@ function lastUsedAgent({ workspace, global }: Platform['storage']): LastUsedAgen
   }
 }
 
-/** The options of all connections: Parley's client info, the limits of the settings, the logs. */
+/** Returns the options of all connections: Parley's client info, the limits of the settings, and the logs. */
 export function connectOptions(
   { version, workbench, logs, secrets }: Platform,
   { guard, recorder }: Pick<ProcessScope, 'guard' | 'recorder'>,
@@ -193,7 +193,7 @@ export function connectOptions(
   }
 }
 
-/** Says once that agents run in this window, since there is no host. */
+/** Returns a function that shows, once, that agents run in this window because the agent host isn't available. */
 export function noticeWithoutHost({ dialogs, settings }: Pick<Workbench, 'dialogs' | 'settings'>) {
   let isReported = false
   return async (agentName: string, reason: string) => {
@@ -208,12 +208,12 @@ export function noticeWithoutHost({ dialogs, settings }: Pick<Workbench, 'dialog
     try {
       if ((await dialogs.warn(plainMessage(text), open)) === open) await settings.open('keepAgentsRunning')
     } catch {
-      // the user has read the warning
+      // the user has read the warning, so a failure to store that is ignored
     }
   }
 }
 
-/** Says once of each agent that it may have to wait until the disk can be written. */
+/** Returns a function that warns, once for each agent, that the agent may have to wait until the disk can be written. */
 export function noticeOfUnsaved({ dialogs }: Pick<Workbench, 'dialogs'>) {
   const names = new Set<string>()
   return (agentName: string) => {
@@ -227,7 +227,7 @@ export function noticeOfUnsaved({ dialogs }: Pick<Workbench, 'dialogs'>) {
   }
 }
 
-/** Says that agents run in a host of another version of Parley. */
+/** Shows that agents run in a host of another version of Parley. */
 export async function noticeOfOtherHost({
   dialogs,
   execute,

@@ -31,7 +31,7 @@ export function installConfirmation(dialogs: Pick<Dialogs, 'confirm'>): InstallC
   }
 }
 
-/** The question about an installation, for a page. */
+/** Returns the question about an installation, for a page. */
 export function installQuestion({
   id,
   agent,
@@ -50,7 +50,7 @@ function questionOf(
     : l10n.t('Update {0} to {1}?', name, version)
 }
 
-/** Everything that an installation and the start of the agent run, one fact per line. */
+/** Returns everything that an installation and the start of the agent run, one fact per line. */
 function planDetails(plan: InstallPlan, replaced: string | undefined): string[] {
   const { distribution, action, program, args, env, sha256, missing } = plan
   const lines = [
@@ -73,7 +73,7 @@ function planDetails(plan: InstallPlan, replaced: string | undefined): string[] 
   return lines.filter(line => line !== false)
 }
 
-/** The scripts of packages, one a line. */
+/** Lists the scripts of packages, one per line. */
 function scriptsDetails(scripts: readonly InstallScript[]): string {
   const lines = scripts
     .slice(0, MAX_SCRIPTS)
@@ -85,7 +85,10 @@ function scriptsDetails(scripts: readonly InstallScript[]): string {
 const MAX_SCRIPTS = 12
 const MAX_LINE = 500
 
-/** A line break is shown as `\n`, since it could end a comment and start another command; omitted text is also marked. */
+/**
+ * Returns the text in one line. A line break is shown as `
+ * `, since it could end a comment and start another command. Omitted text is marked.
+ */
 function inOneLine(text: string): string {
   const line = visible(text.trim()).replaceAll('\n', '\\n').replaceAll(/\s+/g, ' ')
   return shortened(line, MAX_LINE)

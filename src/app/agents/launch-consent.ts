@@ -16,7 +16,7 @@ import { isOfWorkspace } from '../../mcp/mcp-settings.ts'
 import { quoted, quotedEnvironment } from '../quoted.ts'
 import type { Dialogs } from '../workbench.ts'
 
-/** Characters of a long system prompt that a question shows: its beginning and its end. */
+/** The lengths of the beginning and of the end that a question shows of a long system prompt, in characters. */
 const MAX_START = 1500
 const MAX_END = 500
 
@@ -34,21 +34,21 @@ interface SystemPrompts {
   ofUser: SystemPrompt | undefined
 }
 
-/** Asks before the settings of a workspace start a program, or tell an agent what to do. */
+/** Asks before the settings of a workspace start a program, or give instructions to an agent. */
 export interface LaunchConsent {
   /** Whether an agent may start in the way that the workspace defines. */
   agent(definition: AgentDefinition): Promise<boolean>
   /** Whether a command that the workspace defines may prepare worktrees. */
   setup(command: string): Promise<boolean>
-  /** The workspace's system prompt for an agent that supports it if the user allows it, else the user's own. */
+  /** Resolves to the workspace's system prompt if the user allows it and the agent supports it, else to the user's own. */
   systemPrompt(
     agentName: string,
     prompts: SystemPrompts,
     can: AgentCapabilities,
   ): Promise<SystemPrompt | undefined>
-  /** The initial options of new sessions: the workspace's if the user allows them, else the user's own. */
+  /** Resolves to the initial options of new sessions: the workspace's if the user allows them, else the user's own. */
   defaultOptions(of: DefaultOptionsOf): Promise<DefaultOptions>
-  /** The user sets a default of the workspace. */
+  /** Notes that the user set a default in the workspace settings, so that the default needs no consent. */
   acceptDefault(agentId: string, option: string, value: string | boolean): Promise<unknown>
   /** Decides which MCP servers may be passed to an agent. */
   mcpServers: AllowServers
@@ -105,7 +105,7 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
               )
         return (await dialogs.confirm(plainMessage(text), { detail }, allow)) === allow
       })
-      // asked once in this window
+      // a window asks only once
       if (!isAllowed) declined.add(key)
       return isAllowed ? chosen : ofUser
     },
@@ -124,7 +124,7 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
         )
         return (await dialogs.confirm(plainMessage(text), { detail }, allow)) === allow
       })
-      // asked once in this window
+      // a window asks only once
       if (!isAllowed) declined.add(key)
       return isAllowed ? chosen : ofUser
     },
@@ -158,7 +158,7 @@ export function launchConsent(consent: WorkspaceConsent, dialogs: Pick<Dialogs, 
             return (await dialogs.confirm(text, { detail }, allow)) === allow
           },
         )
-        // asked once in this window
+        // a window asks only once
         if (!isAllowed) for (const { content } of open) declined.add(JSON.stringify(content))
       }
       return new Set(accepted().map(({ key }) => key))
@@ -235,7 +235,7 @@ function serverLines({ server, inputs, folders, place, variables }: ServerToAllo
   ])
 }
 
-/** The list shows only the label. */
+/** Returns an option's label, and its value if the value differs. The list in the question shows only the label. */
 function optionText({ label, value }: { label: string; value: string }): string {
   return label === value ? quoted(value) : `${quoted(label)}=${quoted(value)}`
 }

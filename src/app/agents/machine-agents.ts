@@ -17,7 +17,7 @@ import type { ProcessWindows } from '../process-windows.ts'
 
 export const MiB = 1024 * 1024
 
-/** Creates what windows can share of agents: the registry, what is installed, how programs start, and what agents run beside windows. */
+/** Creates the agent services that windows share: the registry, the installed agents, the launch environment and the agent hosts. */
 export function createMachineAgents(
   platform: ProcessPlatform,
   { network, setting }: ProcessWindows,
@@ -55,7 +55,7 @@ export function createMachineAgents(
     },
     bridges: own.add(new Bridges({ program, environment, secrets, log })),
     recorder: new ProtocolRecorder(secrets),
-    /** The programs that run agents beside the windows of this user. */
+    /** The agent hosts, which run this user's agents outside of windows. */
     hosts: new AgentHosts({
       folder: path.join(directory, 'hosts'),
       script: fileInExtension('dist', 'agent-host.mjs'),
@@ -65,7 +65,10 @@ export function createMachineAgents(
   }
 }
 
-/** VS Code's own `fetch` obeys its proxy settings and the system's certificates, but not `http.proxyStrictSSL`. */
+/**
+ * Returns a `fetch` that respects `http.proxyStrictSSL`. VS Code's own `fetch` respects the other proxy settings and the system's
+ * certificates.
+ */
 function fetchAsSet(network: ProcessWindows['network']): typeof fetch {
   return async (input, init) => {
     const address = String(input)

@@ -48,7 +48,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     this.#options = options
   }
 
-  /** A user who opens the tab looks for agents, so the registry is read; but not after a reload. */
+  /** Registers the handlers. Reads the registry if the user opened the tab, since they look for agents, but not after a reload. */
   protected connect(
     connection: WebviewConnection<AgentsHostMessages>,
     own: DisposableStore,
@@ -57,7 +57,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     const { installs, agents, runners, accounts, workbench } = this.#options
     // don't send updates before the page has requested the list
     this.#isRefreshing = true
-    // a hidden tab loads its page again when it's shown
+    // only the first load of the page reads the registry: a hidden tab loads its page again when it's shown
     let readsRegistry = isAsked
     const rowWith = (key: string) => this.#rows().find(one => one.key === key)
     connection.handle(agentsMessages, {
@@ -186,7 +186,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     return agentRows({
       installs,
       agents: definitions(),
-      // even if the agent isn't available
+      // also an agent that isn't available
       defaultAgentId: settingOf(workbench, 'defaultAgent').trim() || undefined,
       isRunning: agentId => runners.peek(agentId)?.running !== undefined,
       account: agentId => accounts.describe(agentId),
@@ -194,7 +194,7 @@ export class ManageAgents extends WebviewTab<AgentsHostMessages> {
     })
   }
 
-  /** Many changes at once are sent in one message. */
+  /** Sends the state soon. Many changes at once are sent in one message. */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true

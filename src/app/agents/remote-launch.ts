@@ -18,13 +18,13 @@ export interface RemoteLaunchOptions {
   folders: ReadonlyArray<{ name: string; path: string }>
   inputs: Pick<McpInputs, 'value' | 'forget'>
   network: NetworkSettings
-  /** Receives the values of the headers. */
+  /** Is given the values of the headers, so that logs redact them. */
   secrets: SecretRegistry
 }
 
 /**
- * Resolves the address of an agent on a server, like that of an MCP server: `${input:id}` in its headers is asked for once, and stored only
- * for this agent and the origin of its URL.
+ * Resolves the address of an agent on a server in the same way as an MCP server's: each `${input:id}` in the headers is asked for once, and
+ * its value is stored only for this agent and the origin of its URL.
  * @throws AgentStartError
  */
 export async function resolveRemoteLaunch(
@@ -50,7 +50,7 @@ export async function resolveRemoteLaunch(
     ...{ type: 'http', name, disabled: false, headers: remote.headers },
     url: url.replace(/^ws/i, 'http'),
     scope: definition.startedByWorkspace ? 'workspace' : 'user',
-    // a value for one server is never sent to another server
+    // the origin is a part of the storage key, so that a value for one server is never sent to another server
     file: `${settingPath('parley.agents', [encodeURIComponent(id)])} ${protocol}//${host}`,
   }
   const used: McpInput[] = []

@@ -1,7 +1,7 @@
 import type { CatalogAgent } from '../../agents/agent-catalog.ts'
 import type { AgentRunners } from '../../sessions/runners/agent-runners.ts'
 
-/** The ids of running agents that share the files of this agent: the agent itself and its accounts. */
+/** Returns the ids of running agents that share the files of this agent: the agent itself and its accounts. */
 export function runningAccounts(
   agentId: string,
   {

@@ -43,14 +43,14 @@ export function exitSentence(exit: AgentExit): string {
   return l10n.t('The connection to the agent was closed.')
 }
 
-/** Agents' messages may lack a period at the end or have several lines; a line with a colon introduces the next one. */
+/** Returns the first line of an agent's message as a sentence with a period. A line that ends with a colon is joined with the next line. */
 export function sentence(text: string): string {
   const [first = '', next] = linesOf(text)
   const said = first.endsWith(':') && next ? `${first} ${next}` : first
   return /[.!?…:]$/.test(said) ? said : `${said}.`
 }
 
-/** The whole message, if the sentence shown omits a part of it. */
+/** Returns the whole message if {@link sentence} omits a part of it; otherwise `undefined`. */
 export function longerMessage(message: string): string | undefined {
   const lines = linesOf(message)
   return lines.length > (lines[0]?.endsWith(':') ? 2 : 1) ? message : undefined

@@ -171,18 +171,18 @@ const CARDS: {
   }),
 }
 
-/** An agent on a server may still run. */
+/** Whether only the connection is lost, so that an agent on a server may still run. */
 function isLost({ reason }: AgentExit): boolean {
   return reason === 'connection'
 }
 
-/** The card for a failure. `canInstall`: agents can be installed from a registry. */
+/** Returns the card for a failure. `canInstall` says whether agents can be installed from a registry. */
 export function cardFor(id: string, failure: Failure, canInstall = true): Card {
   const content = CARDS[failure.type] as (failure: Failure, canInstall: boolean) => CardContent
   return { id, ...content(failure, canInstall) }
 }
 
-/** Shows problems in the settings; agents with valid entries work anyway. */
+/** Returns a card with the problems in the settings. Agents with valid entries still work. */
 export function settingsCard(problems: readonly string[]): Card {
   return {
     id: 'settings',
@@ -196,7 +196,7 @@ export function settingsCard(problems: readonly string[]): Card {
 
 export const LOST_OPTIONS_CARD = 'lost-options'
 
-/** Shows which values the agent no longer has since the session was reopened. */
+/** Returns a card with the option values that the agent no longer has since the session was reopened. */
 export function lostOptionsCard(lost: readonly LostOption[]): Card {
   const title = lost.map(({ before, now }) => {
     const [name, value, last] = [now.name, valueName(now), valueName(before)]
@@ -216,7 +216,7 @@ export function lostOptionsCard(lost: readonly LostOption[]): Card {
 
 export const ENVIRONMENT_CARD = 'environment'
 
-/** Shows that the agent would start with another environment now. */
+/** Returns a card that says that the agent would start with a different environment now. */
 export function environmentCard(agentName: string): Card {
   return {
     id: ENVIRONMENT_CARD,
@@ -232,19 +232,19 @@ function valueName(option: LostOption['now']): string {
   return option.currentValue ? l10n.t('On') : l10n.t('Off')
 }
 
-/** Whether the value from before can be chosen again. */
+/** Whether the agent still offers the value that was lost. */
 export function isOffered({ before, now }: LostOption): boolean {
   return now.type === 'boolean' || now.choices.some(({ value }) => value === before.currentValue)
 }
 
-/** The common setting of all problems; each starts with its name. */
+/** Returns the setting that all problems are about; each problem's text starts with the setting's name. */
 function settingOf(problems: readonly string[]): SettingName | undefined {
   const names = new Set(problems.map(problem => /^parley\.([\w.]*\w)/.exec(problem)?.[1]))
   const [name] = names
   return names.size === 1 && isSettingName(name) ? name : undefined
 }
 
-/** Maximum number of servers that are named. */
+/** The maximum number of MCP servers that the card names. */
 const MAX_NAMED = 4
 
 function slowText({ agentName, seconds, servers }: Extract<Failure, { type: 'slow' }>): string {
@@ -286,7 +286,7 @@ function requestTitle(attempt: Attempt, agentName: string): string {
   }
 }
 
-/** Instead of dismissing what couldn't be opened, the user goes back to the session before. */
+/** Replaces Dismiss with a button that returns to the previous session, for a card about a session that couldn't be opened. */
 export function withWayBack(card: Card): Card {
   const back: CardButton = {
     action: { type: 'back' },
@@ -319,7 +319,7 @@ function elsewhereCard(failure: Extract<Failure, { type: 'elsewhere' }>): CardCo
   }
 }
 
-/** No second agent is started for a session whose agent continues in a host that this window can't reach. */
+/** The card for a session whose agent runs in a host that this window can't reach. No second agent is started for the session. */
 function otherVersionCard(agentName: string): CardContent {
   return {
     kind: 'info',

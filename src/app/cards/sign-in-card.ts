@@ -5,7 +5,7 @@ import { describeAccount } from '../../sessions/sign-in/accounts.ts'
 import { asksForValues } from '../../sessions/sign-in/sign-in.ts'
 import { button, type CardContent, longerMessage, sentence, texts } from './card-content.ts'
 
-/** The card with the sign-in methods of an agent, or with the one in progress. */
+/** Returns the card with an agent's sign-in methods, or with the sign-in in progress. */
 export function signInCard(failure: Extract<Failure, { type: 'sign-in' }>): CardContent {
   const running = failure.methods.find(method => method.methodId === failure.running)
   if (running) {
@@ -47,14 +47,14 @@ export function signInCard(failure: Extract<Failure, { type: 'sign-in' }>): Card
   }
 }
 
-/** Why the last method failed. */
+/** Returns why the last method failed. */
 function whyNot(tried: AuthMethod, { unavailable, message }: Extract<Failure, { type: 'sign-in' }>): string {
   return unavailable
     ? l10n.t("“{0}” isn't available from VS Code: {1}", tried.name, sentence(message))
     : l10n.t('“{0}” failed: {1}', tried.name, sentence(message))
 }
 
-/** The next step for the user. `elsewhere`: the last method, or all methods, must be done outside of VS Code. */
+/** Returns the next step for the user. `elsewhere` means that the last method, or every method, must be done outside of VS Code. */
 function howTo({ agentName, asked }: Extract<Failure, { type: 'sign-in' }>, elsewhere: boolean): string {
   if (!elsewhere) return l10n.t('Choose how to sign in.')
   return asked
@@ -75,7 +75,7 @@ function iconOf(method: AuthMethod): string {
   return method.gateway ? 'gear' : 'account'
 }
 
-/** Describes a sign-in method if the agent doesn't. */
+/** Returns the description of a sign-in method for which the agent gives none. */
 function methodText(method: AuthMethod): string {
   if (method.type === 'terminal') return l10n.t('In the VS Code terminal')
   if (asksForValues(method)) return l10n.t("Stored in VS Code's secret storage")
@@ -83,7 +83,7 @@ function methodText(method: AuthMethod): string {
   return l10n.t('The agent guides you through sign-in')
 }
 
-/** The instructions while a sign-in runs. */
+/** Returns the instructions while a sign-in runs. */
 function signingIn(method: AuthMethod): string {
   if (method.type === 'terminal')
     return l10n.t(

@@ -3,7 +3,7 @@ import type { AgentStartFailure } from '../../acp/agent.ts'
 import type { SettingName } from '../../common/settings.ts'
 import { button, type CardContent, exitSentence, longerMessage, sentence, texts } from './card-content.ts'
 
-/** Why an agent couldn't be started, and where Parley searched for it. */
+/** Returns the card that says why an agent couldn't be started, and where Parley searched for it. */
 export function startCard(agentName: string, failure: AgentStartFailure): CardContent {
   const base = { kind: 'error' as const }
   const wayTo = (setting: SettingName) => [
@@ -101,7 +101,7 @@ export function startCard(agentName: string, failure: AgentStartFailure): CardCo
   }
 }
 
-/** The output of a program that failed before the protocol began: usually the reason, so it's shown expanded. */
+/** Returns the output of a program that failed before the protocol began. It's shown expanded because it usually contains the reason. */
 function lastOutput(
   command: string,
   stderr: string,

@@ -18,31 +18,36 @@ type Undo = () => Promise<void>
 
 interface Decision {
   undo: Undo
-  /** the id under which a revert is stored until it's undone */
+  /** the id under which a revert is stored until the user undoes it */
   revert?: string
   kept?: KeptChanges
 }
 
-/** Undoes a revert; with `only`, that of this file. */
+/** Undoes a revert; with `only`, just the revert of that file. */
 type Restore = (revert: string, only?: string) => Promise<void>
 
-/** What is stored of the reverts. */
+/** The stored reverts. */
 interface StoredReverts {
   progress: Pick<ChangeTracker['progress'], 'reverts' | 'onDidChange'>
   review: Pick<ChangeTracker['review'], 'undone'>
 }
 
-/** Reports what the user decided in this window about agents' changes or a queued prompt, and undoes a decision on request. */
+/**
+ * Shows in the status bar what the user decided in this window about agents' changes or a queued prompt, and undoes decisions on request.
+ */
 export class Decisions extends Owner {
   readonly #workbench: Pick<Workbench, 'dialogs' | 'folders' | 'setContext'>
   readonly #sessions: { list(): readonly OpenSession[] } | undefined
-  /** the latest last */
+  /** the latest decision is last */
   readonly #decisions: Decision[] = []
-  /** those that couldn't be undone yet, such as the revert of a file with unsaved changes in the same lines: to be tried after all others */
+  /**
+   * decisions that couldn't be undone yet, for example because the file has unsaved changes in the same lines. They are tried after all
+   * others.
+   */
   readonly #failed: Decision[] = []
-  /** those about changes since the user last edited text: in a review, the key that undoes text undoes them */
+  /** decisions about changes since the user last edited text. In a review, the key that undoes text undoes these decisions. */
   readonly #sinceEdit = new Set<Decision>()
-  /** the stored reverts that `#decisions` had, or that the user has tried to undo */
+  /** the ids of stored reverts that are or were in `#decisions`, or that the user has tried to undo */
   readonly #known = new Set<string>()
   readonly #stored: StoredReverts | undefined
   readonly #undoing = new KeyedQueue()
@@ -62,7 +67,7 @@ export class Decisions extends Owner {
     if (stored) this.register(stored.progress.onDidChange(() => this.#setContextSoon()))
   }
 
-  /** Keeps changes. `after`: called when the user has undone that. */
+  /** Keeps changes. `after` is called when the user has undone the decision. */
   keep(changes: ChangeScope, selection: ChangeSelection = {}, after?: Undo): void {
     const kept = changes.keep(selection)
     const { paths } = kept
@@ -89,13 +94,13 @@ export class Decisions extends Owner {
     void this.#workbench.dialogs.warn(text)
   }
 
-  /** Shows a decision in the status bar, and offers to undo it. `revert`: the id under which it's stored if it's one about changes. */
+  /** Shows a decision in the status bar, and offers to undo it. `revert` is the id under which a revert of changes is stored. */
   tell(text: string, undo: Undo, revert?: string): void {
     if (revert !== undefined) this.#known.add(revert)
     this.#tell(text, { undo, ...(revert !== undefined && { revert }) }, revert !== undefined)
   }
 
-  /** The user edited text in an editor, and then expects that the key that undoes text does that. */
+  /** Notes that the user edited text in an editor. The key that undoes text then undoes the edit and not a decision. */
   textEdited(): void {
     if (this.#sinceEdit.size === 0) return
     this.#sinceEdit.clear()
@@ -113,7 +118,7 @@ export class Decisions extends Owner {
   }
 
   /**
-   * Undoes the latest decision. Resolves to false if there is none. `restore`: undoes a stored revert from before the window was reloaded.
+   * Undoes the latest decision. Resolves to false if there is none. `restore` undoes a stored revert from before a reload of the window.
    */
   async undo(restore: (revert: string) => Promise<void>): Promise<boolean> {
     const decision = this.#latest() ?? this.#storedDecision(restore)
@@ -141,8 +146,8 @@ export class Decisions extends Owner {
   }
 
   /**
-   * The files whose decisions can be undone without those about other files, all or some of them: reverts also from before the window was
-   * reloaded, keeps only those of this window.
+   * Returns the paths of files whose decisions can be undone, all or some, without the decisions about other files. Reverts count even if
+   * they are from before a reload; keeps count only in this window.
    */
   undoable(files: readonly ReviewedFile[]): ReadonlySet<string> {
     const separable = this.#separable()
@@ -153,9 +158,9 @@ export class Decisions extends Owner {
     return new Set(found.map(({ path }) => path))
   }
 
-  /** Undoes what the user decided about a file, the latest decision first. `find`: the file now. */
+  /** Undoes the user's decisions about a file, the latest first. `find` returns the file's current state. */
   undoIn(find: () => ReviewedFile | undefined, restore: Restore): Promise<void> {
-    // a second click finds nothing left
+    // `run` waits for an earlier click, so a second click finds nothing left to undo
     return this.#undoing.run('', async () => {
       const file = find()
       if (!file || file.undecided > 0) return
@@ -166,14 +171,14 @@ export class Decisions extends Owner {
         this.#shown?.dispose()
         const kept = this.#kept.find(one => one.id === id)
         if (kept) await this.#undoKeep(kept, path)
-        // the only file of a revert may have been renamed, and its old path is then restored, too
+        // the only file of a revert may have been renamed, so its old path is restored as well
         else await restore(id, paths.size === 1 ? undefined : path)
       }
       this.#setContext()
     })
   }
 
-  /** By the id of a decision in the review, the files for which that can be undone without the others. */
+  /** Returns, by the id of a decision in the review, the files for which the decision can be undone without the other files. */
   #separable(): Map<string, ReadonlySet<string>> {
     const separable = new Map<string, ReadonlySet<string>>(
       this.#kept.map(({ id, paths }) => [id, new Set(paths)]),
@@ -183,7 +188,7 @@ export class Decisions extends Owner {
     const undone = new Map(review.undone.map(one => [one.id, one]))
     for (const [id, reverted] of progress.reverts) {
       const paths = new Set(undone.get(id)?.files.map(({ before }) => before.path))
-      // which of several files were renamed isn't stored
+      // the store doesn't say which of several files were renamed
       const isWhole = reverted.size === 1 || [...paths].every(path => reverted.has(path))
       if (isWhole) separable.set(id, new Set([...reverted].filter(path => paths.has(path))))
     }
@@ -199,7 +204,9 @@ export class Decisions extends Owner {
     return revert === undefined ? undefined : { undo: () => restore(revert), revert }
   }
 
-  /** False for a revert that was restored otherwise, or dropped, and for a keep that was undone for each file. */
+  /**
+   * Whether a decision can still be undone: not if the revert was restored elsewhere or dropped, or if the keep was undone file by file.
+   */
   #canUndo({ revert, kept }: Decision): boolean {
     if (kept) return kept.paths.length > 0
     return revert === undefined || this.#stored?.review.undone.some(({ id }) => id === revert) === true
@@ -213,7 +220,7 @@ export class Decisions extends Owner {
     )
   }
 
-  /** Once for decisions about thousands of files. */
+  /** Updates the context keys soon. Decisions about thousands of files cause only one update. */
   #setContextSoon(): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined

@@ -1,4 +1,4 @@
-/** Agents' changes, for the editor's own views of them: Source Control, decorations, code lenses, reviews and their commands. */
+/** The model of agents' changes for the editor's own views: Source Control, decorations, code lenses, reviews and their commands. */
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
 import type { ChangedFile } from '../../changes/review/changed-file.ts'
 import { type HunkPosition, hunkPositions } from '../../changes/review/hunk-navigation.ts'
@@ -11,8 +11,8 @@ import { summaryOf } from './file-summary.ts'
 import { followList, type ListChange } from './follow-list.ts'
 
 /**
- * Selects changes: of `session`, or of all sessions if there is none. `and` adds the changes of the sessions in which its conversation was
- * before (`earlier`), or from which it was forked (`origins`).
+ * Selects the changes of `session`, or of all sessions without one. `and` adds the changes of the sessions in which the same conversation
+ * was before (`earlier`), or from which it was forked (`origins`).
  */
 export interface WhichChanges {
   session?: string
@@ -20,14 +20,14 @@ export interface WhichChanges {
 }
 
 export interface ChangedSession {
-  /** its key */
+  /** the session's key */
   session: string
   title: string
 }
 
 export interface ShownHunk {
   id: number
-  /** 0-based */
+  /** 0-based line */
   start: number
   before: string[]
   after: string[]
@@ -36,9 +36,12 @@ export interface ShownHunk {
 /** The changes of a file that code lenses are for. */
 export interface FileLenses {
   path: string
-  /** absent: the file has no such changes */
+  /** absent if the file has no such changes */
   status?: ChangedFile['status']
-  /** Without an id, the change is the file's as a whole. `at`: its number in the review, 0-based; -1: not in it. */
+  /**
+   * A change without an id stands for the whole file. `at` is the change's 0-based number in the review, or -1 if the review doesn't
+   * contain the change.
+   */
   changes: Array<{ id?: number; line: number; hasOld: boolean; at: number }>
   /** number of changes in the review */
   total: number
@@ -47,15 +50,15 @@ export interface FileLenses {
 /** A file without agents' changes. */
 export interface BaseFile {
   path: string
-  /** without the changes of this session alone */
+  /** The session whose changes are left out. Without a session, all agents' changes are left out. */
   session?: string
-  /** the new path of a renamed file, where the file stays if the user keeps the change */
+  /** the new path of a renamed file. After the user keeps the rename, the file is only there. */
   to?: string
-  /** describes a file that isn't text instead, with or without the changes */
+  /** asks for a description of a file that isn't text instead of its content, with or without the changes */
   summary?: 'before' | 'now'
 }
 
-/** More than windows show at once. */
+/** The maximum number of cached scopes, more than windows show at once. */
 const MAX_SCOPES = 200
 
 export interface EditorChangesOptions {
@@ -63,7 +66,7 @@ export interface EditorChangesOptions {
   /** The changes of a session that is, or was, open. */
   changesOf: (session: string) => ChangeScope | undefined
   titleOf: (session: string) => string
-  /** The title of a session may have changed. */
+  /** Fires when the title of a session may have changed. */
   onDidChangeTitles: Event<unknown>
 }
 
@@ -71,13 +74,13 @@ export class EditorChanges extends Owner {
   readonly #options: EditorChangesOptions
   readonly #tracker: ChangeTracker
   readonly #scopes = new Map<string, ChangeScope>()
-  /** For code lenses: the changes in the order of review, and the number of each, until one changes. */
+  /** For code lenses: the changes in review order, and each change's number. Cached until a change of the scope. */
   readonly #positions = new Map<ChangeScope, { list: HunkPosition[]; numbers: Map<string, number> }>()
   readonly #change = this.register(new Emitter<string[]>())
-  /** Paths that aren't told yet. */
+  /** Paths that `onDidChange` hasn't reported yet. */
   readonly #changed = new Set<string>()
 
-  /** Paths of files whose changes are different now. */
+  /** Fires with the paths of files whose changes differ now. */
   readonly onDidChange: Event<string[]> = this.#change.event
 
   constructor(options: EditorChangesOptions) {
@@ -88,7 +91,7 @@ export class EditorChanges extends Owner {
       this.#tracker.files.onDidChange(paths => {
         this.#positions.clear()
         for (const path of paths) this.#changed.add(path)
-        // a decision changes each of its files by itself
+        // a decision changes each of its files by itself, so the event waits for all of them
         queueMicrotask(() => this.#tell())
       }),
     )
@@ -100,9 +103,9 @@ export class EditorChanges extends Owner {
     if (paths.length > 0) this.#change.fire(paths)
   }
 
-  // ---- lists, of which only what has changed is told -----------------------------------------------------------------
+  // ---- lists that report only their differences ------------------------------------------------------------------------
 
-  /** Tells the sessions with changes soon, and when one is added, removed or renamed. */
+  /** Reports the sessions with changes soon, and later each session that is added, removed or renamed. */
   followSessions(listener: (change: ListChange<ChangedSession>) => void): Disposable {
     return followList({
       events: [this.#tracker.files.onDidChange, this.#options.onDidChangeTitles],
@@ -116,7 +119,7 @@ export class EditorChanges extends Owner {
     })
   }
 
-  /** Tells the changed files soon, by path, and when one changes. */
+  /** Reports the changed files by path soon, and later each file that changes. */
   followFiles(which: WhichChanges, listener: (change: ListChange<ChangedFile>) => void): Disposable {
     return followList({
       events: [this.#tracker.files.onDidChange],
@@ -126,7 +129,7 @@ export class EditorChanges extends Owner {
     })
   }
 
-  /** Tells the files of a review soon, decided or not, by path, and when one changes. */
+  /** Reports the files of a review by path soon, decided or not, and later each file that changes. */
   followReview(which: WhichChanges, listener: (change: ListChange<ReviewedFile>) => void): Disposable {
     const { files, progress } = this.#tracker
     return followList({
@@ -156,12 +159,15 @@ export class EditorChanges extends Owner {
     return hunks.map(({ id, start, before, after }) => ({ id, start, before, after }))
   }
 
-  /** The first change in the order of review. */
+  /** Resolves to the first change in review order. */
   async first(which: WhichChanges): Promise<HunkPosition | undefined> {
     return this.positions(this.scope(which))[0]
   }
 
-  /** `review`: the changes that are numbered. `undefined`: the file isn't tracked. */
+  /**
+   * Resolves to the changes of a file for code lenses; `undefined` if the file isn't tracked. `review` selects the changes that are
+   * numbered.
+   */
   async lenses(which: WhichChanges, review: WhichChanges, given: string): Promise<FileLenses | undefined> {
     const path = this.#tracker.views.at(given)?.path
     if (path === undefined) return undefined
@@ -181,30 +187,30 @@ export class EditorChanges extends Owner {
     }
   }
 
-  /** The path of the tracked file that a path leads to. */
+  /** Resolves to the path of the tracked file to which a path leads. */
   async pathOf(path: string): Promise<string | undefined> {
     return this.#tracker.views.at(path)?.path
   }
 
-  /** Whether agents changed the file, which still exists. */
+  /** Whether agents changed the file and the file still exists. */
   async isChanged(path: string): Promise<boolean> {
     const { hasChanges = false, gone } = this.#tracker.views.at(path) ?? {}
     return hasChanges && !gone
   }
 
-  /** The text of a tracked file. */
+  /** Resolves to the text of a tracked file. */
   async text(path: string): Promise<string | undefined> {
     return this.#tracker.views.at(path)?.text
   }
 
-  /** Its content; of a text in UTF-8. */
+  /** Resolves to the content of a file without agents' changes; text is in UTF-8. */
   async before({ path, session, to, summary }: BaseFile): Promise<Uint8Array> {
     const { views } = this.#tracker
     const old = await views.before(path, session)
     const isKept = to !== undefined && (old?.attributes.type ?? 'absent') === 'absent'
     if (summary) {
       const file = isKept ? to : path
-      // a file without changes is as it is on disk
+      // a file without changes is described as it is on disk
       const now = summary === 'now' ? views.at(file)?.state : undefined
       return Buffer.from(summaryOf(now ?? (await views.before(file, session))))
     }
@@ -234,7 +240,7 @@ export class EditorChanges extends Owner {
     return earlier.map(one => ({ session: one, turn: Number.POSITIVE_INFINITY, continued: true as const }))
   }
 
-  /** In the order of review. */
+  /** Returns the changes of text files in review order. */
   positions(scope: ChangeScope): HunkPosition[] {
     return hunkPositions(scope).filter(({ path }) => isText(path))
   }

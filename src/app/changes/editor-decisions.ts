@@ -22,13 +22,13 @@ export type Place =
 /** Where a command applies. */
 export interface ChosenPlace {
   path: string
-  /** the changes that the editor shows */
+  /** selects the changes that the editor shows */
   which: WhichChanges
-  /** the changes of a code lens; none for a file as a whole */
+  /** the ids of the changes of a code lens; empty for the file as a whole */
   ids?: readonly number[]
   /** the change that a peek view shows */
   peek?: LineChange
-  /** the user's place, if it's in the file */
+  /** the user's cursor or selection, if it's in the file */
   at?: Place
 }
 
@@ -49,14 +49,17 @@ interface EditorDecisionsOptions extends UndoServices {
   changes: EditorChanges
 }
 
-/** What the commands of editors and Source Control do with agents' changes. Each rejects with a sentence if it isn't possible. */
+/**
+ * Runs the commands of editors and Source Control for agents' changes. Each method rejects with a sentence for the user if the command
+ * isn't possible.
+ */
 export class EditorDecisions extends Owner {
   readonly #options: EditorDecisionsOptions
   readonly #changes: EditorChanges
   readonly #all: ChangeScope
   readonly #return = this.register(new Emitter<HunkPosition>())
 
-  /** The user has undone a decision about the change at this position, and goes back there. */
+  /** Fires with the position of a change when the user has undone a decision about the change, so that the editor goes back there. */
   readonly onDidReturn = this.#return.event
 
   constructor(options: EditorDecisionsOptions) {
@@ -66,7 +69,7 @@ export class EditorDecisions extends Owner {
     this.#all = options.changes.scope({})
   }
 
-  /** The user edited text in an editor. */
+  /** Notes that the user edited text in an editor. */
   textEdited(): void {
     this.#options.decisions.textEdited()
   }
@@ -76,18 +79,18 @@ export class EditorDecisions extends Owner {
     await this.#all.refresh(paths)
   }
 
-  /** Rejects if there are no such changes. */
+  /** Rejects if there are no changes of this selection. */
   async expectChanges(which: WhichChanges): Promise<void> {
     await this.#all.refresh()
     if (this.#changes.scope(which).list().length === 0) throw noChanges()
   }
 
-  /** Where the changes at a place begin. */
+  /** Resolves to the position of the first change at a place. */
   async find(place: ChosenPlace): Promise<HunkPosition> {
     return (await this.#find(place)).position
   }
 
-  /** The next or previous change in a review. `from`: where the user is, or a change there. */
+  /** Resolves to the next or previous change in a review. `from` is the user's position, or a change at the position. */
   async next(
     from: ChosenPlace | HunkPosition | undefined,
     step: 1 | -1,
@@ -100,7 +103,7 @@ export class EditorDecisions extends Owner {
     return next
   }
 
-  /** The first change of a file in a review. */
+  /** Resolves to the first change of a file in a review. */
   async firstIn(path: string, review: WhichChanges): Promise<HunkPosition> {
     const scope = this.#changes.scope(review)
     await scope.refresh([path])
@@ -109,7 +112,7 @@ export class EditorDecisions extends Owner {
     return position
   }
 
-  /** Keeps or reverts the changes at a place. Resolves to the change to go to, if any. */
+  /** Keeps or reverts the changes at a place. Resolves to the change to show next, if any. */
   async decide(
     how: 'keep' | 'revert',
     place: ChosenPlace,
@@ -157,7 +160,7 @@ export class EditorDecisions extends Owner {
 
   async #find({ path, which, ids, peek, at }: ChosenPlace): Promise<FoundChanges> {
     await this.#all.refresh([path])
-    // a peek view shows what all agents changed
+    // a peek view shows the changes of all agents
     const scope = peek ? this.#all : this.#changes.scope(which)
     const hunks = scope.hunks(path)
     const found = ids
@@ -170,7 +173,7 @@ export class EditorDecisions extends Owner {
             ? hunks
             : hunksAt(hunks, at)
     const [first] = found
-    // Such as a binary file, or a file with only another name or mode; but not the remaining changes of a file whose chosen change is gone.
+    // The file is decided as a whole if it's binary, or if only its name or mode changed, but not if the chosen change of the file is gone.
     const isWhole = !peek && (!ids || ids.length === 0)
     if (!first && isWhole && hunks.length === 0 && scope.file(path))
       return { scope, selection: { paths: [path] }, position: { path, line: 0 }, isPeek: false }
@@ -179,7 +182,10 @@ export class EditorDecisions extends Owner {
     return { scope, selection, position: { path, line: first.start }, isPeek: peek !== undefined }
   }
 
-  /** A change after its file was read again. To read the files of all would take longer the more there are. */
+  /**
+   * Resolves to the change that `find` returns once its file was read from disk again. Reading all files would take longer the more there
+   * are.
+   */
   async #onDisk(find: () => HunkPosition | undefined): Promise<HunkPosition | undefined> {
     const read = new Set<string>()
     for (;;) {

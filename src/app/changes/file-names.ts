@@ -5,8 +5,8 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 import type { Workbench } from '../workbench.ts'
 
 /**
- * Names of files: paths relative to their workspace folder, which is named if there are several, or to the working directory of a session,
- * such as a worktree. Other paths are shown in full.
+ * Returns names for files: paths relative to their workspace folder, or to the working directory of a session, such as a worktree. If there
+ * are several workspace folders, the name starts with the folder's name. Other paths are complete.
  */
 export function namesOf(
   { folders }: Pick<Workbench, 'folders'>,
@@ -25,7 +25,7 @@ export function namesOf(
   return plainMessage(readable(names.join(', ')))
 }
 
-/** The path in its workspace folder, the innermost one, which is named if there are several; `undefined` if it's in none. */
+/** Returns the path in the innermost workspace folder, with the folder's name if there are several; `undefined` outside of all folders. */
 export function nameInFolders(folders: Workbench['folders'], file: string): string | undefined {
   const named = folders.flatMap(folder => {
     const below = nameIn(folder.path, file)
@@ -37,7 +37,7 @@ export function nameInFolders(folders: Workbench['folders'], file: string): stri
   return folders.length > 1 ? path.join(folder.name, below) : below
 }
 
-/** `undefined` if the file isn't in the folder. */
+/** Returns the path relative to the folder; `undefined` if the file isn't in the folder. */
 function nameIn(folder: string, file: string): string | undefined {
   const below = path.relative(folder, file)
   return below !== '' && isWithin(folder, file) ? below : undefined

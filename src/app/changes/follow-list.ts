@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Disposable, DisposableStore, toDisposable } from '../../common/disposable.ts'
 import type { Event } from '../../common/event.ts'
 
-/** Minimum interval between updates, in milliseconds. */
+/** The minimum interval between updates, in milliseconds. */
 const UPDATE_MS = 100
 
-/** What has changed in a list since it was sent last. `removed`: by key. */
+/** The changes of a list since the last update. `removed` contains keys. */
 export interface ListChange<T> {
   changed: T[]
   removed: string[]
@@ -13,13 +13,13 @@ export interface ListChange<T> {
 
 interface FollowedList<T> {
   events: readonly Event<unknown>[]
-  /** Items that haven't changed are best the same objects. */
+  /** Returns the list. Items that haven't changed should be the same objects, since they are compared fastest. */
   read: () => readonly T[]
   keyOf: (item: T) => string
   tell: (change: ListChange<T>) => void
 }
 
-/** Tells a list soon, and what changes in it when one of the events fires. */
+/** Reports a list soon, and then its changes whenever one of the events fires. */
 export function followList<T>({ events, read, keyOf, tell }: FollowedList<T>): Disposable {
   const own = new DisposableStore()
   let sent: Map<string, T> | undefined
@@ -45,7 +45,7 @@ export function followList<T>({ events, read, keyOf, tell }: FollowedList<T>): D
   return own
 }
 
-/** The list as it was sent, by key. */
+/** Applies a change to a map of the list by key. */
 export function applyChange<T>(
   list: Map<string, T>,
   { changed, removed }: ListChange<T>,

@@ -1,4 +1,4 @@
-/** Merges unsaved changes with agents' writes to disk in between: VS Code refuses to save such a document. */
+/** Merges unsaved changes of a document with what agents wrote to disk in the meantime. VS Code refuses to save such a document. */
 import { basename } from 'node:path'
 import * as l10n from '@vscode/l10n'
 import type { ChangeTracker } from '../../changes/change-tracker.ts'
@@ -13,7 +13,7 @@ export interface MergeServices {
   tracker: ChangeTracker
 }
 
-/** Offers to merge as soon as an agent changes a file that has unsaved changes, until it's disposed. */
+/** Offers to merge when an agent changes a file that has unsaved changes. Disposing the result stops this. */
 export function offerMerges(services: MergeServices): Disposable {
   return services.tracker.disk.onDidConflict(path => {
     const text = l10n.t('An agent changed {0} on disk while it has unsaved changes.', nameOf(path))
@@ -24,8 +24,8 @@ export function offerMerges(services: MergeServices): Disposable {
 }
 
 /**
- * Asks whether to merge a file's unsaved changes with its content on disk, and which side wins in conflicts. `text` says why, `merge` is
- * the button. Returns whether the changes were merged.
+ * Asks whether to merge a file's unsaved changes with its content on disk, and which side wins in conflicts. `text` is the reason, `merge`
+ * the label of the button. Resolves to whether the changes were merged.
  */
 export async function mergeUnsaved(
   path: string,
@@ -36,7 +36,7 @@ export async function mergeUnsaved(
   const before = await tracker.review.unsavedMerge(path)
   if (!before || (await dialogs.warn(text, merge)) !== merge) return false
   try {
-    // again if the file or its unsaved changes are different after each answer
+    // asks again if the file or its unsaved changes changed before each answer
     for (;;) {
       const merged = await tracker.review.unsavedMerge(path)
       if (!merged) return false

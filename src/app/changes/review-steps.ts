@@ -1,10 +1,10 @@
 import { withTimeout } from '../../common/async.ts'
 import { REVIEW_STEP_MS } from '../../common/limits.ts'
 
-/** How many steps may wait for the one before. */
+/** The maximum number of steps that wait for the previous step. */
 const MAX_WAITING = 2
 
-/** The steps that a user takes through changes with keys. Each applies to the change where the user is after the step before. */
+/** Runs the steps that a user takes through changes with keys, one after the other. Each step starts where the previous one ended. */
 export class ReviewSteps {
   readonly #onTaken: () => void
   #latest: Promise<unknown> = Promise.resolve()
@@ -16,8 +16,8 @@ export class ReviewSteps {
   }
 
   /**
-   * Takes a step after the one before, or soon if that waits for the user. Does nothing while others wait: the user hasn't seen the changes
-   * to which the repeats of a key that is held down would apply.
+   * Takes a step after the previous one, or soon if the previous step waits for the user. Does nothing while too many steps wait: for the
+   * repeats of a key that is held down, the user hasn't seen the changes.
    */
   async take(work: () => Promise<void>): Promise<void> {
     if (this.#waiting === MAX_WAITING) return

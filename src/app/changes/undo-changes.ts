@@ -15,11 +15,11 @@ export interface UndoServices {
   workbench: Pick<Workbench, 'dialogs' | 'editors' | 'folders'>
   tracker: ChangeTracker
   decisions: Decisions
-  /** The conversations of this window, which show restored files. */
+  /** The conversations of this window. They show which files were restored. */
   sessions: { list(): OpenSession[] }
 }
 
-/** The places for messages. */
+/** The places where messages are shown. */
 type Shown = Pick<UndoServices, 'workbench' | 'sessions'>
 
 /** Changes to undo. */
@@ -28,7 +28,7 @@ interface ChosenChanges {
   selection: ChangeSelection
 }
 
-/** Undoes a session's changes. Asks first unless the user chose one file, of which the agent reported all changes. */
+/** Undoes a session's changes. Asks first, unless the user chose a single file whose changes were all reported by the agent. */
 export function confirmUndo(
   changes: ChangeScope,
   selection: ChangeSelection,
@@ -61,7 +61,7 @@ export async function confirmUndos(chosen: readonly ChosenChanges[], services: U
         : []),
     ]
     const certain = l10n.t('Revert Reported Changes Only')
-    // the others may be the user's own
+    // changes that the agent didn't report may be the user's own
     const buttons =
       uncertain.length > 0 && files.some(file => file.uncertain !== 'all')
         ? [certain, l10n.t('Revert All')]
@@ -81,7 +81,7 @@ function filesOf({ changes, selection: { turn, paths } }: ChosenChanges): Change
     .filter(({ path, from = path }) => !paths || paths.includes(path) || paths.includes(from))
 }
 
-/** `only`: the name of the file, if there is only one. */
+/** Returns the question. `only` is the name of the file if there is only one. */
 function revertQuestion(chosen: readonly ChosenChanges[], only: string | undefined, count: number): string {
   const [of] = chosen.length === 1 ? chosen : []
   const turn = of?.selection.turn
@@ -100,7 +100,7 @@ function revertQuestion(chosen: readonly ChosenChanges[], only: string | undefin
 }
 
 /**
- * Reverts what can be reverted, then asks before it reverts files that the user has edited. `tell` is called with the files that were
+ * Reverts what can be reverted, then asks before reverting files that the user has edited. `tell` is called with the files that were
  * reverted without asking; by default, a notification offers to restore them.
  */
 export async function undoChanges(
@@ -115,7 +115,7 @@ export async function undoChanges(
   await undoMerged(changes, selection, report, services, tell)
   const paths = report.unchanged.flatMap(({ path, why }) => (why === 'user' ? path : []))
   if (!(await confirmForce(changes, selection, paths, services))) return
-  // changes that a restore discards are restored together with the rest
+  // changes that a restore discards belong to the same undo as the rest of the restore
   const isRestore = selection.since !== undefined
   const forced = await changes.undo(
     { ...selection, paths },
@@ -167,7 +167,7 @@ async function undoMerged(
   warnOfRest(services, selection, more)
 }
 
-/** Reports the undone changes, and offers to restore them. `after`: called after a restore. */
+/** Reports the undone changes, and offers to restore them. `after` is called after a restore. */
 export function offerRestore(
   undone: Undone,
   services: UndoServices,
@@ -189,7 +189,7 @@ export function offerRestore(
   services.decisions.tell(text, restore, undone.id)
 }
 
-/** Reverts an undo from before the window was reloaded, and says which, since the user may not remember. */
+/** Reverts an undo from before a reload of the window, and shows which undo it was, since the user may not remember. */
 export async function restoreStored(id: string, services: UndoServices): Promise<void> {
   const { review } = services.tracker
   const undone = review.undone.find(one => one.id === id)
@@ -203,7 +203,7 @@ export async function restoreStored(id: string, services: UndoServices): Promise
   services.workbench.dialogs.showStatus(text)
 }
 
-/** Reverts an undo, including the turns that a restored checkpoint set aside. `only`: of this file. */
+/** Reverts an undo, including the turns that a restored checkpoint set aside. With `only`, reverts just the undo of this file. */
 export async function restoreUndone(
   id: string,
   { tracker, sessions, workbench }: UndoServices,
@@ -226,7 +226,7 @@ export async function restoreUndone(
   }
 }
 
-/** Reports the unchanged files with the reasons, except for the user's changes in the same lines. */
+/** Warns about the unchanged files and gives the reasons, except for the user's changes in the same lines. */
 function warnOfRest(shown: Shown, { since }: ChangeSelection, { unchanged }: UndoReport): void {
   const isRestore = since !== undefined
   const of = (why: string) => unchanged.flatMap(one => (one.why === why ? one.path : []))
@@ -243,7 +243,7 @@ function warnOfRest(shown: Shown, { since }: ChangeSelection, { unchanged }: Und
   )
 }
 
-/** Shows the user's changes in the same lines, which are discarded only after confirmation. */
+/** Shows the user's changes in the same lines, which are discarded only if the user confirms. Resolves to the answer. */
 async function confirmForce(
   changes: ChangeScope,
   { since }: ChangeSelection,

@@ -18,7 +18,7 @@ interface BackgroundCommandOptions {
   manager: Pick<SessionManager, 'find'>
   windows: Pick<WindowSessions, 'refresh' | 'others'>
   workbench: Pick<Workbench, 'dialogs' | 'language'>
-  /** Shows a session where it is. */
+  /** Shows a session in its view or its window. */
   open: (session: PickedSession) => Promise<void>
 }
 
@@ -30,7 +30,7 @@ type Item = PickItem & {
   stop(): Promise<void>
 }
 
-/** *Show Background Sessions*: all agents that run outside of the windows, with their sessions; shows or stops them. */
+/** *Show Background Sessions*: lists all agents that run outside of windows, with their sessions, and shows or stops them. */
 export function backgroundCommand(options: BackgroundCommandOptions) {
   return {
     [CommandId.showBackgroundSessions]: () => show(options),
@@ -52,7 +52,7 @@ async function show(options: BackgroundCommandOptions): Promise<void> {
     items: first,
     matchOnDescription: true,
     matchOnDetail: true,
-    // while a dialog asks
+    // the list stays open while a dialog asks
     ignoreFocusOut: true,
   })
   const stop = async (item: Item) => {
@@ -87,7 +87,7 @@ async function show(options: BackgroundCommandOptions): Promise<void> {
   }
 }
 
-/** A turn that is stopped can't be continued. */
+/** Asks before a running turn is stopped, since the turn can't be continued. Resolves to whether to stop. */
 async function mayStop(
   { workbench: { dialogs } }: BackgroundCommandOptions,
   { label, isWorking }: Item,
@@ -105,7 +105,7 @@ function otherVersion(): string {
   return l10n.t("They stop after their turns. This window can't connect to them.")
 }
 
-/** Where an agent is, and whether a turn runs. */
+/** Returns a text that says where an agent is, and whether a turn runs. */
 function placeOf(
   { manager, windows }: BackgroundCommandOptions,
   agent: HostedAgentInfo,
@@ -128,7 +128,7 @@ function placeOf(
   }
 }
 
-/** The running agents, the oldest first, and then the hosts of other versions of Parley. */
+/** Returns items for the running agents, the oldest first, and then for the hosts of other versions of Parley. */
 async function itemsOf(options: BackgroundCommandOptions): Promise<Item[]> {
   const { hosts, windows, workbench } = options
   windows.refresh()

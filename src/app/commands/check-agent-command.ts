@@ -18,7 +18,7 @@ interface CheckAgentCommandOptions {
   ) => (agentId: string) => Omit<ConnectOptions, 'signal'>
 }
 
-/** *Check Agent…*: checks whether an agent follows the specification, and opens the report. The argument is the agent's id. */
+/** *Check Agent…*: checks whether an agent follows the protocol's specification, and opens the report. The argument is the agent's id. */
 export function checkAgentCommand(options: CheckAgentCommandOptions) {
   return {
     [CommandId.checkAgent]: (wanted?: unknown) =>

@@ -44,7 +44,7 @@ interface BranchServices extends UndoServices {
   agents: Pick<AgentDirectory, 'list' | 'get'>
   workbench: UndoServices['workbench'] & Pick<Workbench, 'language'>
   branches: Branches
-  /** The title of a session that isn't open. */
+  /** Returns the title of a session that isn't open. */
   recordedTitle: (agentId: string, sessionId: string) => string | undefined
   summarize: Summarize
   earlierSession: ContinueServices['earlierSession']
@@ -56,23 +56,23 @@ export interface CheckpointCommandsOptions extends BranchServices {
   surfaces: ConversationSurfaces
 }
 
-/** Number of files that a confirmation lists. */
+/** The maximum number of files that a confirmation lists. */
 const MAX_NAMED = 20
-/** Maximum length of a prompt that is shown. UTF-16 units. */
+/** The maximum length of a prompt in a list or message, in UTF-16 units. */
 const MAX_EXCERPT = 60
 
-/** The effects and limits of restoring files to before a prompt. */
+/** The effects and limits of restoring files to their state before a prompt. */
 interface Plan {
   /** The turn that the prompt began. */
   turn: number
   files: CheckpointFile[]
-  /** Files outside of the session's folders, or on another machine, that tool calls changed. */
+  /** files that tool calls changed and that a restore can't change: outside of the session's folders, or on another machine */
   outside: string[]
   /** Tool calls ran commands, which may have changed files that nothing reports. */
   ranCommands: boolean
 }
 
-/** Goes back to before a prompt: the files, the conversation, or both. */
+/** Commands that return to the state before a prompt: of the files, the conversation, or both. */
 export function checkpointCommands({ surfaces, ...services }: CheckpointCommandsOptions) {
   const on = (run: (target: EntryTarget) => Promise<void>) => async (context?: unknown) =>
     run(await targetOf(surfaces, context))
@@ -130,28 +130,28 @@ async function planOf(open: OpenSession, turn: number): Promise<Plan> {
   const others = [...files].filter(
     file => !foreign.includes(file) && !roots.some(root => rules.contains(root, file)),
   )
-  // only paths that aren't inside by their spelling need a lookup
+  // only paths that don't start with a root's path need a lookup on disk
   const known = others.filter(file => !isOnShare(file, rules))
   const compare = await compareFolders([...roots, ...known])
   const outside = others.filter(file => !roots.some(root => compare.contains(root, file)))
   return { turn, files: changes.checkpoint(turn), outside: [...foreign, ...outside], ranCommands }
 }
 
-/** The files that a restore changes, at least in part. */
+/** Returns the files that a restore changes, at least in part. */
 function restorable({ files }: Plan): CheckpointFile[] {
   return files.filter(({ unchangedBecause, added, removed }) => !unchangedBecause || added + removed > 0)
 }
 
-/** The prompt that the last restore put into the input, if none was sent since. */
+/** Returns the prompt that the last restore put into the input, if no prompt was sent since. */
 function filledPrompt({ session: { state } }: OpenSession): MessageEntry | undefined {
   const last = rewindsOf(state).findLast(({ rewind }) => !rewind.forgotten)
   return last?.rewind.to === state.turn ? promptOfTurn(state, last.rewind.from) : undefined
 }
 
-/** Conversations whose files are being restored: a second click on *Restore to Here* is the same restore. */
+/** Conversations whose files are being restored. A second click on *Restore to Here* belongs to the same restore. */
 const restoring = new WeakSet<OpenSession>()
 
-/** Restores files and conversation to before a prompt, and puts the prompt into the input. */
+/** Restores files and conversation to the state before a prompt, and puts the prompt into the input. */
 async function restoreTo(target: EntryTarget, prompt: MessageEntry, services: BranchServices): Promise<void> {
   const { open } = target
   throwWhileWorking(open)
@@ -159,7 +159,7 @@ async function restoreTo(target: EntryTarget, prompt: MessageEntry, services: Br
   if (isRewoundIn(open, turn))
     throw new UnavailableError(l10n.t('This prompt is already set aside. Undo the restore first.'))
   const plan = await planOf(open, turn)
-  // the conversation of an agent that ended stays as it is
+  // if the agent ended, only files can be restored
   if (open.session.phase !== 'ready' && restorable(plan).length === 0)
     throw new UnavailableError(l10n.t('No files changed since this prompt.'))
   const selection = await askRestore(open, plan, services)
@@ -184,19 +184,19 @@ async function restoreAs(
   const point = forkPoint(open, turn, 'stay')
   const earlier = filledPrompt(open)
   const fill = async () => {
-    // the user went to another conversation while a question waited: its input isn't for this prompt
+    // the user opened another conversation while a question waited, and the prompt doesn't belong in its input
     if (!point && surface.controller.current !== open) return
     await surface.reveal()
-    // the button that had the focus is gone: the input has it now
+    // `fill` focuses the input, since the button that had the focus is gone
     surface.sendToPage('actions/fill', {
       blocks: writtenBlocks(prompt.blocks),
       ...(earlier && { instead: writtenBlocks(earlier.blocks) }),
     })
-    // Undo Restore is at the end
+    // the notice with Undo Restore is at the end of the conversation
     surface.sendToPage('conversation/navigate', { to: 'latest' })
   }
   let undone: Undone | undefined
-  // a question about the user's own edits may wait
+  // reports the restored files at once, since `undoChanges` may still ask about the user's own edits
   const tell = (restored: Undone) => {
     undone = restored
     if (point) return
@@ -212,7 +212,10 @@ async function restoreAs(
   await fill()
 }
 
-/** Makes the agent forget the turns whose changes were undone. If the agent can't, the next prompt tells the agent to ignore them. */
+/**
+ * Forks the session, so that the agent forgets the turns whose changes were undone. If the agent can't fork there, the next prompt tells
+ * the agent to ignore the turns.
+ */
 async function forkRestored(
   { surface, open }: EntryTarget,
   point: ForkPoint,
@@ -229,7 +232,7 @@ async function forkRestored(
 
 /**
  * Asks what to restore, but only if there is a choice, since a restore can be undone. The dialog describes the effects and offers a
- * preview. `undefined`: the user canceled.
+ * preview. Resolves to `undefined` if the user cancels.
  */
 async function askRestore(
   open: OpenSession,
@@ -249,7 +252,7 @@ async function askRestore(
   const certain = l10n.t('Restore Reported Changes Only')
   const preview = l10n.t('Preview')
   const isMixed = files.some(file => file.uncertain) && files.some(file => file.uncertain !== 'all')
-  // the others may be the user's own
+  // changes that the agent didn't report may be the user's own
   const answers = isMixed ? [certain, l10n.t('Restore All')] : [restore]
   const previews = previewsOf(open, plan)
   const options = { detail: detailOf(open, plan, services) }
@@ -271,7 +274,7 @@ function isToDecide({ changes: { omitted } }: OpenSession, { files, outside }: P
   )
 }
 
-/** The text files that a restore changes. */
+/** Returns the previews of the text files that a restore changes. */
 function previewsOf({ changes }: OpenSession, plan: Plan): RestorePreview[] {
   return restorable(plan).flatMap(({ path: file }) => {
     const now = changes.current(file)
@@ -285,7 +288,7 @@ function previewsOf({ changes }: OpenSession, plan: Plan): RestorePreview[] {
   })
 }
 
-/** Describes the effect on each file, and why some files stay unchanged. */
+/** Returns a description of the effect on each file, with the reasons why some files stay unchanged. */
 function detailOf(open: OpenSession, plan: Plan, { workbench, sessions }: UndoServices): string {
   const { cwd } = open.plan.setup
   const nameOf = (file: string) =>
@@ -372,7 +375,7 @@ function unchangedReason(name: string, why: NonNullable<CheckpointFile['unchange
   }
 }
 
-/** `undone`: absent if no files were restored. */
+/** Adds a notice about the restore to the conversation. `undone` is absent if no files were restored. */
 function noteRestored(
   open: OpenSession,
   since: number,
@@ -403,7 +406,7 @@ function restoredTitle(excerpt: string, undone: Undone | undefined): string {
     : l10n.t('Conversation restored to before the prompt “{0}”', excerpt)
 }
 
-/** Reverts a restore: that of a notice, or the last one. Files, conversation and input return to their state before the restore. */
+/** Reverts the restore of a notice, or else the last restore. Files, conversation and input return to their state before the restore. */
 async function undoRestore({ surface, open, entry }: EntryTarget, services: BranchServices): Promise<void> {
   throwWhileWorking(open)
   const { session } = open
@@ -416,7 +419,7 @@ async function undoRestore({ surface, open, entry }: EntryTarget, services: Bran
     if (!services.tracker.review.undone.some(one => one.id === restored))
       throw new UnavailableError(l10n.t('This restore can no longer be undone.'))
     await restoreUndone(restored, services)
-    // the user's later changes stay
+    // the user kept later changes, so the notice stays
     if (rewindsOf(session.state).includes(notice)) return
   } else session.withdrawRewind(notice.id, l10n.t('The restore was undone'))
   const original = forgotten && services.branches.originOf(open.key)
@@ -424,7 +427,7 @@ async function undoRestore({ surface, open, entry }: EntryTarget, services: Bran
     (original && services.sessions.withKey(original)?.session.state) || session.state,
     from,
   )
-  // a prompt that was sent since isn't in the input anymore
+  // if a prompt was sent since, the restored prompt isn't in the input anymore
   if (prompt && to === session.state.turn && surface.controller.current === open)
     surface.sendToPage('actions/fill', { blocks: [], instead: writtenBlocks(prompt.blocks) })
   if (!original) return
@@ -435,18 +438,18 @@ async function undoRestore({ surface, open, entry }: EntryTarget, services: Bran
 
 // ---- continuing in another session ----------------------------------------------------------------------------------
 
-/** Selects *Go Back to…* below the notice, instead of asking. */
+/** An argument that means *Go Back to…* below the notice: the command doesn't ask for an agent. */
 const goBackContext = z.object({ goesBack: z.literal(true) })
 
 async function goBack(target: EntryTarget, services: BranchServices): Promise<void> {
   const before = agentBefore(target.open, services.agents)
-  // the button may have been for another state of the conversation
+  // the conversation may have changed since the button was drawn
   if (!before || before.notice !== target.entry?.id)
     throw new UnavailableError(l10n.t('The conversation has changed. Try again.'))
   await continueWith(target, before.agent, { ...services, ...services.workbench })
 }
 
-/** An agent selected in the menu of the conversation's agent, instead of asking. */
+/** The agent that the user selected in the menu of the conversation's agent, so that the command doesn't ask for one. */
 const chosenAgent = z.object({ continuesWith: z.string().min(1) })
 
 async function continueWithChosen(
@@ -455,7 +458,7 @@ async function continueWithChosen(
   services: BranchServices,
 ): Promise<void> {
   const agent = services.agents.get(agentId)
-  // the menu may have been for another state of the conversation
+  // the conversation may have changed since the menu was opened
   if (!agent || agentId === target.open.agentId)
     throw new UnavailableError(l10n.t('The conversation has changed. Try again.'))
   await continueWith(target, agent, { ...services, ...services.workbench })
@@ -465,7 +468,7 @@ interface Continuation extends PickItem {
   run?: () => Promise<unknown>
 }
 
-/** The ways to continue in another session that are possible here. The first one has the whole conversation. */
+/** Returns the possible ways to continue in another session. The first one continues with the whole conversation. */
 function continuations(
   target: EntryTarget,
   surfaces: ConversationSurfaces,
@@ -499,7 +502,7 @@ function continuations(
   }
   const begun = (one: OpenSession) =>
     surface.attach(conversationAttachment(open, one.session.agent.capabilities.prompt.embeddedContext))
-  // if it can't be started, its view shows why
+  // if the session can't be started, the view shows the reason
   const begin = () => surfaces.open(surface, opener => opener.start(agentId, { cwd: plan.setup.cwd, begun }))
   const others = services.agents.list().filter(agent => agent.agentId !== agentId)
   return [
@@ -518,7 +521,7 @@ function continuations(
 // ---- editing and forking -------------------------------------------------------------------------------------------
 
 const editContext = z.object({
-  /** Only checks what is possible. */
+  /** Returns only what is possible; sends nothing. */
   asks: z.literal(true).optional(),
   edited: z
     .object({
@@ -532,7 +535,7 @@ const editContext = z.object({
 })
 type Edited = NonNullable<z.infer<typeof editContext>['edited']>
 
-/** Lets the user edit a prompt in the conversation. Resolves to the result for the page. */
+/** Lets the user edit a prompt in the conversation. Resolves to the result that the page needs. */
 async function editPrompt(
   target: EntryTarget,
   context: unknown,
@@ -564,7 +567,7 @@ async function editOptions(
   }
 }
 
-/** Sends an edited prompt instead of the original, which is set aside or forgotten with all that followed. */
+/** Sends an edited prompt instead of the original. The original and all later turns are set aside or forgotten. */
 async function resendEdited(
   target: EntryTarget,
   turn: number,
@@ -587,17 +590,17 @@ async function resendEdited(
     let undone: Undone | undefined
     const plan = await planOf(open, turn)
     if (restores && plan.files.length > 0) {
-      // some may be the user's own
+      // some changes may be the user's own
       const isUncertain = plan.files.some(({ uncertain }) => uncertain !== undefined)
       const selection = isUncertain ? await askRestore(open, plan, services) : { since: turn }
       if (!selection) return false
       await undoChanges(open.changes, selection, services, restored => {
         undone = restored
       })
-      // the user keeps their own edits, and may edit on
+      // the user kept their own edits in the files, so the prompt stays in its editor
       if (!undone && restorable(plan).length > 0) return false
     }
-    // the questions may have taken a while
+    // the conversation may have changed while the questions were open
     try {
       throwIfNotNext(target)
     } catch (error) {
@@ -607,7 +610,7 @@ async function resendEdited(
     const point = forgets ? forkPoint(open, turn, 'stay') : undefined
     if (point) await forkRestored(target, point, undone, services)
     else noteRestored(open, turn, undone, services)
-    // if the fork couldn't be created, the view shows why
+    // if the fork couldn't be created, the view shows the reason
     if (controller.phase !== 'ready') return false
   }
   controller.prompts.enqueue(controller.key, { id, draft: validDraft(draft) })
@@ -615,9 +618,9 @@ async function resendEdited(
 }
 
 /**
- * Shows a fork without this turn and the later ones. If the agent can't fork at a message, the turns are set aside in the fork. Returns
- * false if the fork couldn't be created. `undone`: files that were restored for the fork. If the agent can fork at a message, nothing in
- * the conversation says so yet.
+ * Shows a fork without this turn and the later ones. If the agent can't fork at a message, the turns are set aside in the fork. Resolves to
+ * false if the fork couldn't be created. `undone` contains the files that were restored for the fork; if the agent can fork at a message,
+ * the conversation has no notice about them yet.
  */
 async function forkBefore(
   { surface, open }: EntryTarget,
@@ -629,7 +632,7 @@ async function forkBefore(
   const point = turn > open.session.state.turn ? undefined : forkPoint(open, turn, 'whole')
   await controller.opener.fork(referenceOf(open), point)
   const begun = controller.current
-  // if it couldn't be created, its view shows why
+  // if the fork couldn't be created, its view shows the reason
   if (controller.phase !== 'ready' || !begun || begun === open) {
     if (undone && point) noteRestored(open, turn, undone, services)
     return false
@@ -654,7 +657,7 @@ async function forkBefore(
   return true
 }
 
-/** Where to fork the session so that its agent forgets this turn and the later ones; `undefined` if the agent can't fork there. */
+/** Returns where to fork the session so that its agent forgets this turn and the later ones; `undefined` if the agent can't fork there. */
 function forkPoint(
   { session }: OpenSession,
   turn: number,
@@ -665,7 +668,7 @@ function forkPoint(
   return messageId === undefined ? undefined : { messageId, turn, otherwise }
 }
 
-/** Adds a note to the fork about the turns that it lacks; the original session is unchanged. */
+/** Adds a notice to the fork about the turns that the fork lacks. The original session doesn't change. */
 function noteForgotten(
   open: OpenSession,
   fork: OpenSession,
@@ -695,7 +698,7 @@ function noteForgotten(
   })
 }
 
-/** Lets the user open the conversation that this one was forked from, or one of its forks. */
+/** Lets the user open the conversation from which this one was forked, or one of its forks. */
 async function showBranches(
   open: OpenSession,
   surface: EntryTarget['surface'],
@@ -779,7 +782,7 @@ async function pickPrompt(
   })
 }
 
-/** Throws if the edited prompt can't be sent next: prompts are waiting, or another conversation is displayed. */
+/** Throws if the edited prompt can't be sent next, because prompts are waiting or another conversation is displayed. */
 function throwIfNotNext({ surface: { controller }, open }: EntryTarget): void {
   throwWhileWorking(open)
   if (controller.current !== open)

@@ -7,7 +7,7 @@ import { ContextKey } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
 import { selectOption } from './option-commands.ts'
 
-/** Updates the context keys that enable commands, depending on the active conversation. */
+/** Updates the context keys that enable commands for the active conversation. */
 export class CommandContext extends Owner {
   readonly #surfaces: ConversationSurfaces
   readonly #setContext: Workbench['setContext']
@@ -40,7 +40,7 @@ export class CommandContext extends Owner {
     this.#tell(current)
   }
 
-  /** Called for each chunk of a stream; notifies once for chunks that arrive together. */
+  /** Updates the context keys once for all chunks of a stream that arrive together. */
   #tellSoon(): void {
     if (this.#isTelling) return
     this.#isTelling = true
@@ -50,7 +50,7 @@ export class CommandContext extends Owner {
     })
   }
 
-  /** Sends VS Code only the differences. */
+  /** Sets the context keys whose values changed. */
   #tell(open: OpenSession | undefined): void {
     const agent = open?.session.agent
     const can = agent?.capabilities
@@ -64,7 +64,7 @@ export class CommandContext extends Owner {
     this.#set(ContextKey.canUndoRestore, hasRestore)
     this.#set(ContextKey.canChangeMode, open !== undefined && selectOption(open, 'mode') !== undefined)
     this.#set(ContextKey.canChangeModel, open !== undefined && selectOption(open, 'model') !== undefined)
-    // signing out removes the entered values of variables, whatever the agent supports
+    // signing out also removes the entered values of variables, even if the agent doesn't support `logout`
     const hasVariables = agent?.authMethods.some(({ vars }) => vars !== undefined && vars.length > 0)
     this.#set(ContextKey.cannotSignOut, can !== undefined && !can.logout && !hasVariables)
     this.#set(ContextKey.cannotConfigureProviders, can !== undefined && !can.providers)

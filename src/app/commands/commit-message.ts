@@ -23,20 +23,20 @@ export interface CommitMessageOptions {
 }
 
 /**
- * *Generate Commit Message*: the agent of the conversation, else the default agent, describes the staged changes, or all changes if nothing
- * is staged, in the input of Source Control. The agent works in a folder of Parley's, so that nothing that the repository configures for
- * agents runs.
+ * *Generate Commit Message*: the agent of the conversation, or else the default agent, describes the staged changes, or all changes if
+ * nothing is staged. The message goes to the input of Source Control. The agent works in a folder that belongs to Parley, so that nothing
+ * that the repository configures for agents runs.
  */
 export class CommitMessages {
   readonly #options: CommitMessageOptions
-  /** repositories with a message in progress */
+  /** the roots of repositories with a message in progress */
   readonly #busy = new Set<string>()
 
   constructor(options: CommitMessageOptions) {
     this.#options = options
   }
 
-  /** `begun`: what the user has written in the input of the repository. */
+  /** Generates a message. `begun` is the text that the user has already written in the input of the repository. */
   async generate(root: string, begun: string): Promise<void> {
     const { surfaces, agents, runner, workbench } = this.#options
     if (!workbench.isTrusted)
@@ -66,7 +66,7 @@ export class CommitMessages {
     }
   }
 
-  /** Rejects with `CancelledError` if the user cancels. */
+  /** Resolves to the agent's answer. Rejects with `CancelledError` if the user cancels. */
   #ask(agentId: string, agentName: string, text: string): Promise<string> {
     const title = plainMessage(l10n.t('{0} is writing a commit message…', agentName))
     const { workbench, runner, globalStorage } = this.#options
@@ -95,7 +95,7 @@ async function agentFor(surfaces: ConversationSurfaces, agents: AgentDirectory):
   await agents.ready()
   const agentId = agents.defaultAgentId()
   if (agentId !== undefined) return agentId
-  // the conversation shows the available agents, or the problem with the default one
+  // the conversation shows the available agents, or the problem with the default agent
   await surfaces.active.reveal()
   throw new UnavailableError(agents.defaultProblem()?.message ?? l10n.t('Choose an agent first.'))
 }

@@ -12,7 +12,7 @@ import type { SessionExporter } from '../history/export-sessions.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Workbench } from '../workbench.ts'
 
-/** The argument of commands that apply to an entry; VS Code adds its own properties. */
+/** The argument of commands that apply to an entry. VS Code adds properties of its own. */
 const entryContext = z.object({
   conversation: z.string().min(1).max(256),
   entry: z.string().max(4096).optional(),
@@ -21,11 +21,11 @@ const entryContext = z.object({
 export interface EntryTarget {
   surface: ConversationSurface
   open: OpenSession
-  /** the item under the pointer, if any */
+  /** the entry under the pointer, if any */
   entry: Entry | undefined
 }
 
-/** Commands for a message or a whole conversation, from a button, the context menu or the palette. */
+/** Returns the commands for a message or a whole conversation. They run from a button, the context menu or the palette. */
 export function entryCommands(
   surfaces: ConversationSurfaces,
   workbench: Workbench,

@@ -17,10 +17,10 @@ export interface GeneralCommandOptions {
   surfaces: ConversationSurfaces
   agents: AgentDirectory
   accounts: Pick<Accounts, 'get'>
-  /** Shows the log of an agent, or Parley's own. */
+  /** Shows the log of an agent; without an id, Parley's own log. */
   showLog: (agentId: string | undefined) => void
   showTraffic: () => void
-  /** The path of the first page of the help. */
+  /** The path of the help's first page. */
   help: string
   refreshHistory: () => void
   deleteSessions: () => Promise<void>
@@ -28,7 +28,7 @@ export interface GeneralCommandOptions {
   importConversations: () => Promise<void>
   sideBar: { showHistory(): Promise<void> }
   historyTab: Pick<HistoryTab, 'open'>
-  /** Resolves to the number of values. */
+  /** Deletes the stored inputs of MCP servers. Resolves to their number. */
   forgetMcpInputs: () => Promise<number>
 }
 

@@ -16,7 +16,7 @@ interface InstallCommandOptions {
   logs: Pick<AgentLogs, 'show'>
   agentLogger: (agentId: string, name: string) => Logger
   workbench: Workbench
-  /** The ids of running agents in this window that share the files of this agent: the agent itself and its accounts. */
+  /** Returns the ids of running agents in this window that share files with this agent: the agent itself and its accounts. */
   running: (agentId: string) => string[]
   restart: (agentId: string) => Promise<void>
   /** Deletes the stored sign-in values of a removed agent. */
@@ -25,7 +25,7 @@ interface InstallCommandOptions {
 
 type Item = PickItem & { id?: string }
 
-/** *Install Agent…*, *Update Agent…* and *Remove Agent…*. The argument is the agent's id in the registry. */
+/** Returns *Install Agent…*, *Update Agent…* and *Remove Agent…*. Their argument is the agent's id in the registry. */
 export function installCommands(options: InstallCommandOptions) {
   const { installs, workbench } = options
   const { dialogs } = workbench
@@ -75,7 +75,7 @@ export function installCommands(options: InstallCommandOptions) {
   } satisfies Partial<CommandHandlers>
 }
 
-/** Shows all agents of the registry with the command that installs each; first the stored registry, then the current one. */
+/** Lists all agents of the registry, with the command that installs each. Shows the stored registry first, and then the current one. */
 async function pickFromRegistry(dialogs: Dialogs, installs: InstallManager): Promise<string | undefined> {
   if (!installs.isOn)
     throw new UnavailableError(
@@ -118,7 +118,7 @@ async function pickFromRegistry(dialogs: Dialogs, installs: InstallManager): Pro
 
 async function pickUpdate(dialogs: Dialogs, installs: InstallManager): Promise<string | undefined> {
   await installs.load()
-  // without installed agents, the registry has no updates to check
+  // without installed agents, there are no updates to check for
   if (installs.installed.length === 0) throw new UnavailableError(noneInstalled())
   const title = l10n.t('Checking for updates of agents…')
   await dialogs.progress({ title, where: 'status-bar' }, () => installs.refresh())
@@ -185,7 +185,7 @@ function picked(box: Picker<Item>): Promise<string | undefined> {
   })
 }
 
-/** Installs with a progress notification. */
+/** Installs an agent and shows the progress in a notification. */
 async function install(options: InstallCommandOptions, id: string): Promise<void> {
   const { installs, logs, workbench } = options
   const { dialogs } = workbench

@@ -15,7 +15,7 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { Dialogs, Workbench } from '../workbench.ts'
 
-/** The default limits from the settings, and the dialogs that change a session's limits. */
+/** Returns the default limits from the settings, and the dialogs that change a session's limits. */
 export function limitSettings(
   settings: Pick<SettingsSource, 'layers'>,
   { dialogs, language }: Pick<Workbench, 'dialogs' | 'language'>,
@@ -27,7 +27,7 @@ export function limitSettings(
   }
 }
 
-/** *Set Session Limit* */
+/** Returns *Set Session Limit*. */
 export function limitCommand(
   surfaces: ConversationSurfaces,
   { dialogs, language }: Pick<Workbench, 'dialogs' | 'language'>,
@@ -83,7 +83,10 @@ async function editLimits(limiter: SessionLimiter, dialogs: Dialogs, language: s
   if (amount === undefined || isLimit(amount)) limiter.set(kind, amount)
 }
 
-/** `undefined`: empty. Spaces separate thousands in some languages; what else isn't a digit or a decimal point is no number. */
+/**
+ * Reads a number; `undefined` if the text is empty, `NaN` if it's no number. Spaces are allowed, since some languages separate thousands
+ * with them.
+ */
 function readAmount(text: string): number | undefined {
   const digits = text.replace(/\s/g, '')
   return digits === '' ? undefined : /^\d*\.?\d+$/.test(digits) ? Number(digits) : Number.NaN

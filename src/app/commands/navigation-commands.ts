@@ -20,7 +20,7 @@ interface NavigationCommandOptions {
 
 const fromPage = z.object({ conversation: z.string(), index: z.number() })
 
-/** The first line of a prompt, as it was written. */
+/** Returns the first line of a prompt, without changes. */
 function lineOf(blocks: readonly ContentBlock[]): string {
   const line = promptText(blocks)
     .split('\n')
@@ -29,9 +29,9 @@ function lineOf(blocks: readonly ContentBlock[]): string {
   return withoutIcons(visibleProse(beginning(line.trim(), 200)))
 }
 
-/** Commands to search and navigate the active conversation. */
+/** Returns the commands that search and navigate the active conversation. */
 export function navigationCommands({ surfaces, pageFocus, workbench }: NavigationCommandOptions) {
-  /** Shows the conversation; fails if there is none. */
+  /** Reveals the conversation. Rejects if there is none. */
   const shown = async () => {
     const { active } = surfaces
     const current = await active.controller.whole()
@@ -66,7 +66,7 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
     [CommandId.outline]: async (context?: unknown) => {
       const { active, current } = await shown()
       const { data: inView } = fromPage.safeParse(context)
-      // the page runs the command again, with where it is
+      // the page runs the command again with its scroll position
       if (!inView && active.sendToPage('conversation/outline')) return
       if (inView && inView.conversation !== active.controller.key) return
       const prompts = current.session.state.entries.flatMap((entry, index) =>
@@ -80,7 +80,7 @@ export function navigationCommands({ surfaces, pageFocus, workbench }: Navigatio
         ...options,
         active: items.findLast(({ index }) => index <= (inView?.index ?? Number.POSITIVE_INFINITY)),
       })
-      // the view may show another conversation by then
+      // the view may show another conversation now
       if (chosen && active.controller.current === current)
         active.sendToPage('conversation/goTo', { index: chosen.index })
     },

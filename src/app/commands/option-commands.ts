@@ -20,7 +20,7 @@ interface OptionCommandOptions {
 type SelectOption = Extract<ConfigOption, { type: 'select' }>
 type Item = PickItem & { value?: string }
 
-/** *Change Mode…* and *Change Model…* for the active conversation. */
+/** Returns *Change Mode…* and *Change Model…* for the active conversation. */
 export function optionCommands(options: OptionCommandOptions) {
   return {
     [CommandId.changeMode]: () =>
@@ -30,7 +30,7 @@ export function optionCommands(options: OptionCommandOptions) {
   } satisfies Partial<CommandHandlers>
 }
 
-/** The agent's choice of modes or models in a session. */
+/** Returns the option with which the agent offers its modes or models in a session. */
 export function selectOption({ session }: OpenSession, category: string): SelectOption | undefined {
   return session.state.configOptions.find(
     (one): one is SelectOption => one.type === 'select' && one.category === category,
@@ -57,7 +57,7 @@ async function change(
   await controller.configOptions.set(option.id, value)
 }
 
-/** Lets the user choose a value, favorites first; a star marks a favorite, a pin the default. */
+/** Lets the user choose a value. Favorites come first, with a star; a pin marks the default. */
 function pick(
   { dialogs, memory, defaults }: OptionCommandOptions,
   option: SelectOption,

@@ -7,7 +7,7 @@ import type { ConversationSurfaces } from '../conversation/conversation-surface.
 import { CommandId } from '../ids.ts'
 import { type PickItem, settingOf, type Workbench } from '../workbench.ts'
 
-/** The agent of the active conversation, else one that the user selects. */
+/** Resolves to the agent of the active conversation, or else to one that the user selects. */
 export async function agentOf(
   { dialogs }: Workbench,
   surfaces: ConversationSurfaces,
@@ -122,7 +122,10 @@ export async function selectDefaultAgent(
   await settings.update('defaultAgent', picked.agentId ?? emptyValue(scope, userHasOne), scope)
 }
 
-/** An empty value overrides the user's in a workspace; elsewhere no value is needed. */
+/**
+ * Returns the value that removes the default agent: an empty one in the workspace if the user has a value, to override that; otherwise
+ * none.
+ */
 function emptyValue(scope: 'user' | 'workspace', userHasOne: boolean): '' | undefined {
   return scope === 'workspace' && userHasOne ? '' : undefined
 }

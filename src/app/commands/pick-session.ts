@@ -27,7 +27,7 @@ const ICONS: Record<SessionIndicator, string> = {
   done: 'pass',
   idle: 'comment-discussion',
 }
-/** Number of sessions from the history that are also offered. */
+/** The maximum number of sessions from the history that the list also offers. */
 const RECENT = 20
 
 export type PickedSession =
@@ -45,17 +45,17 @@ interface OpenSessionSources {
   history: Pick<HistoryList, 'items'>
   /** The active sessions of all windows. */
   windows: Pick<WindowSessions, 'own' | 'others' | 'onDidChange'>
-  /** The agents that run outside of windows. */
+  /** The agents in the agent hosts. */
   hosts: { list(): Promise<HostedAgentInfo[]> }
-  /** Where a session is shown, if anywhere. */
+  /** Returns where a session is shown, if anywhere. */
   surfaceOf: (open: OpenSession) => 'side-bar' | 'tab' | undefined
 }
 
 type SessionItem = PickItem & { session?: PickedSession }
 
 /**
- * Lets the user choose among the sessions of all windows that run, wait, or ended their work unseen, the others that are
- * open in this window, and the latest ones of the history. The list follows what changes while it's open.
+ * Lets the user choose a session: sessions of all windows that run, wait, or ended without being seen, then the other open sessions of this
+ * window, then the latest ones of the history. The list is updated while it's open.
  */
 export async function pickOpenSession(sources: OpenSessionSources): Promise<PickedSession | undefined> {
   const { windows, indicators } = sources
@@ -143,7 +143,7 @@ async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]>
   const open = sessionsHere
     .list()
     .map(one => ({ open: one, title: titleOf(one.session), surface: surfaceOf(one) }))
-    // an unused session that isn't displayed is like a new one
+    // an unused session that isn't displayed would look like a new one
     .filter(
       ({ open, title, surface }) =>
         !shown.has(open.key) &&
@@ -182,7 +182,7 @@ async function sessionItems(sources: OpenSessionSources): Promise<SessionItem[]>
   ]
 }
 
-/** Two lines: the title and the state; then the folder, the last line, the time and the cost. */
+/** Returns an item with two lines: the title and the state; then the folder, the last line, the time and the cost. */
 function summaryItem(summary: SessionSummary, where: string, language: string): PickItem {
   const { title, indicator, agentName, cwd, branch, line, at, cost } = summary
   const facts = [
@@ -198,7 +198,7 @@ function summaryItem(summary: SessionSummary, where: string, language: string): 
   }
 }
 
-/** Text of agents and of other windows' files: no icons, and nothing that can't be seen. */
+/** Returns text of agents, or of other windows' files, without icons and with invisible characters made visible. */
 function plain(text: string): string {
   return withoutIcons(visible(text).trim())
 }

@@ -21,7 +21,7 @@ interface ProviderCommandOptions {
   workbench: Workbench
 }
 
-/** *Configure Providers…*: sets the endpoints to which an agent sends its model requests, if the agent supports it. */
+/** *Configure Providers…*: sets the endpoints to which an agent sends its model requests, if the agent supports this. */
 export function providerCommands(options: ProviderCommandOptions) {
   const { surfaces, agents, workbench } = options
   return {
@@ -78,7 +78,7 @@ async function configure(
   }
 }
 
-/** Nobody but the user has the values, such as an API key. */
+/** Asks before a provider's values are deleted, since only the user knows values such as an API key. Resolves to the answer. */
 async function mayForget(dialogs: Dialogs, question: string, forget: string): Promise<boolean> {
   const detail = l10n.t('The stored base URL and headers, such as an API key, are deleted.')
   return (await dialogs.confirm(plainMessage(question), { detail }, forget)) === forget
@@ -164,7 +164,7 @@ async function pickApi(
   before: string | undefined,
 ): Promise<string | undefined> {
   const items = supported.map(label => ({ label }))
-  // Enter accepts the first item
+  // the current one comes first, because Enter accepts the first item
   items.sort((a, b) => Number(b.label === before) - Number(a.label === before))
   const placeholder = l10n.t('Select the API of the service')
   return (await dialogs.pick(items, { title, placeholder, ignoreFocusOut: true }))?.label
@@ -175,7 +175,7 @@ function isWebAddress(text: string): boolean {
   return url?.protocol === 'https:' || url?.protocol === 'http:'
 }
 
-/** Stored providers are sent to an agent that has just started, before it gets a session. */
+/** Returns a function that sends the stored providers to an agent that has just started, before the agent gets a session. */
 export function applyProviders(
   providers: ProviderConfigs,
   logFor: (agentId: string) => Logger,
@@ -188,7 +188,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 type Item = PickItem & { choice: 'done' | 'add' | { name: string } }
 
-/** Lets the user add and remove headers; values aren't shown. `undefined` if they cancel. */
+/** Lets the user add and remove headers, whose values aren't shown. Resolves to `undefined` if the user cancels. */
 async function askHeaders(
   dialogs: Dialogs,
   title: string,

@@ -20,7 +20,7 @@ export interface RuleCommandOptions {
   rules: Pick<PermissionRules, 'list'>
   consent: Pick<RuleConsent, 'accept' | 'counts'>
   settings: RuleSettings
-  /** A folder is open, in whose settings a rule can be. */
+  /** Whether a folder is open, so that a rule can be saved in its settings. */
   hasWorkspace: () => boolean
   /** the displayed session */
   session: () => { allowance: SessionAllowance } | undefined
@@ -32,7 +32,10 @@ type RuleItem = PickItem & { rule?: PermissionRule }
 type Step = RuleAction | 'widen' | 'open' | 'remove'
 type StepItem = PickItem & { step: Step }
 
-/** *Manage Permission Rules*: lists the rules of the settings and of the displayed session; adds, changes, opens and removes rules. */
+/**
+ * *Manage Permission Rules*: lists the rules of the settings and of the displayed session, and lets the user add, change, open and remove
+ * rules.
+ */
 export function ruleCommands(options: RuleCommandOptions) {
   return {
     [CommandId.managePermissionRules]: () => manage(options),
@@ -60,7 +63,7 @@ async function manage(options: RuleCommandOptions): Promise<void> {
   }
 }
 
-/** Asks for the subject, effect and scope of a new rule. Returns false if the list shouldn't be shown again. */
+/** Asks for the subject, effect and scope of a new rule, and adds the rule. Resolves to false if the list shouldn't be shown again. */
 async function addNew(options: RuleCommandOptions): Promise<boolean> {
   const { dialogs, hasWorkspace, session } = options
   const title = l10n.t('Add Permission Rule')
@@ -111,7 +114,7 @@ type Subject = PickItem & {
   conditions: (text: string) => Omit<PermissionRuleSetting, 'action'>
 }
 
-/** The subjects of a rule that this command can create. Users write other rules in the settings. */
+/** Returns the subjects of rules that this command can create. Users write other rules in the settings. */
 function subjects(): Subject[] {
   const path = l10n.t("A path relative to the session's folders, such as src/** for all files in a folder")
   return [
@@ -148,7 +151,7 @@ function subjects(): Subject[] {
   ]
 }
 
-/** Returns false if the list shouldn't be shown again. */
+/** Lets the user change or remove a rule. Resolves to false if the list shouldn't be shown again. */
 async function change(
   rule: PermissionRule,
   label: string,
@@ -162,7 +165,7 @@ async function change(
   const wide = withAnyArguments(rule.source)
   const remove = rule.accepts ? l10n.t('Turn Off') : l10n.t('Remove')
   const steps: StepItem[] = [
-    // Enter accepts the first item
+    // the current action comes first, because Enter accepts the first item
     { step: rule.action, label: actionText(rule.action), description: l10n.t('Current') },
     ...(rule.accepts ? [] : actions)
       .filter(step => step !== rule.action)
@@ -206,7 +209,7 @@ async function change(
 function itemOf(rule: PermissionRule, { nameOf, consent }: RuleCommandOptions): RuleItem {
   const { action, agent, scope, source } = rule
   const parts = [
-    // the label says only that the rule allows nothing
+    // if the label says only that the rule allows nothing, the command is shown as written
     ...(withAnyArguments(source) ? [source.command ?? ''] : []),
     actionText(action),
     placeOf(rule),

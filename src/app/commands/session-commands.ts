@@ -24,7 +24,7 @@ interface SessionCommandOptions {
   workbench: Workbench
 }
 
-/** *Rename Session…* and *Fork Session*, for the active conversation. */
+/** Returns *Rename Session…* and *Fork Session* for the active conversation. */
 export function sessionCommands({ surfaces, organizer, workbench: { dialogs } }: SessionCommandOptions) {
   const on = (run: (open: OpenSession) => Promise<void>) => async () => {
     const open = await surfaces.active.controller.whole()
@@ -73,14 +73,14 @@ interface SurfaceCommandOptions {
   workbench: Workbench
 }
 
-/** Opens conversations, and moves them between the side bar and editor tabs. */
+/** Returns the commands that open conversations, and that move them between the side bar and editor tabs. */
 export function surfaceCommands(options: SurfaceCommandOptions) {
   const { surfaces, sideBar, tabs, manager, sessionsHere, indicators, history, windows, hosts, workbench } =
     options
 
   const toTab = (where: 'here' | 'beside') => {
     const { current } = sideBar.controller
-    // a session is shown in one place at a time
+    // a session is shown in only one view at a time
     if (current) sideBar.controller.leave()
     tabs.open(current, where)
   }
@@ -97,7 +97,7 @@ export function surfaceCommands(options: SurfaceCommandOptions) {
     },
     [CommandId.newSessionInTab]: () => tabs.open(undefined).opener.start(),
     [CommandId.openInTab]: () => {
-      // from a tab: opens another tab to start a session in
+      // in a tab, the command opens another tab in which a session can be started
       if (tabs.find(surfaces.active)) tabs.open(undefined)
       else toTab('here')
     },
@@ -111,7 +111,7 @@ export function surfaceCommands(options: SurfaceCommandOptions) {
       if (!tab) throw new UnavailableError(l10n.t('The conversation is already in the side bar.'))
       const { current } = tab.controller
       if (!current) throw new UnavailableError(l10n.t('No conversation is open.'))
-      // before the tab closes, so that the session always has a view
+      // the side bar takes the session before the tab closes, so that the session always has a view
       tab.controller.leave()
       sideBar.controller.take(current)
       tab.close()
@@ -120,7 +120,7 @@ export function surfaceCommands(options: SurfaceCommandOptions) {
   } satisfies Partial<CommandHandlers>
 }
 
-/** Shows a session where it is. */
+/** Shows a session in its view or its window. */
 export async function openPicked(
   {
     surfaces,
@@ -147,8 +147,8 @@ type Handlers = Record<
 type TitleBarHandlers = Omit<CommandHandlers, keyof Handlers>
 
 /**
- * The buttons in the title bars of conversations. VS Code doesn't tell a command which view's button was clicked, so each
- * title bar has its own commands, which activate their conversation and then run the command.
+ * Returns the commands of the buttons in the title bars of conversations. VS Code doesn't tell a command which view's button was clicked,
+ * so each title bar has its own commands. They activate their conversation and then run the actual command.
  */
 export function titleBarCommands(
   surfaces: Pick<ConversationSurfaces, 'activate'>,

@@ -19,7 +19,7 @@ export interface SignInCommandOptions {
   signInValues: { forget(agentId: string): Promise<boolean> }
 }
 
-/** *Sign In…* and *Sign Out…*: for the agent of the conversation, else for one that the user picks. */
+/** *Sign In…* and *Sign Out…*, for the agent of the conversation, or else for an agent that the user picks. */
 export function signInCommands(options: SignInCommandOptions) {
   const { surfaces, agents, runner, workbench } = options
   const { dialogs } = workbench

@@ -17,12 +17,12 @@ interface UsageCommandOptions {
   workbench: Workbench
 }
 
-/** Characters of a name in the list. */
+/** The maximum length of a name in the list, in characters. */
 const MAX_NAME = 32
 
 type Item = PickItem & { agentId?: string; setsLimit?: true }
 
-/** *Show Usage and Cost*: the usage of the session, and of each agent by day, as reported by agents. */
+/** *Show Usage and Cost*: shows the usage of the session, and of each agent by day, as agents report it. */
 export function usageCommand(options: UsageCommandOptions) {
   return { [CommandId.showUsage]: () => showUsage(options) } satisfies Partial<CommandHandlers>
 }
@@ -141,7 +141,7 @@ async function pick(
   }
 }
 
-/** The most used model first; none if the agent doesn't report by model. */
+/** Returns an item for each model, the most used model first; none if the agent doesn't report usage by model. */
 function modelItems(rows: readonly ModelUsage[], language: string): Item[] {
   if (rows.length === 0) return []
   const models = new Map<string, number>()
@@ -158,7 +158,7 @@ function modelItems(rows: readonly ModelUsage[], language: string): Item[] {
   ]
 }
 
-/** The latest day first. */
+/** Returns an item for each day, the latest first. */
 function dayItems(rows: readonly DayUsage[], language: string): Item[] {
   const days = [...new Set(rows.map(({ day }) => day))].sort().reverse()
   return days.map(day => ({
@@ -176,7 +176,7 @@ function byAgent(rows: readonly DayUsage[]): Map<string, DayUsage[]> {
   return agents
 }
 
-/** `$0.42 · 12,000 tokens`; currencies aren't added up. */
+/** Returns a text such as `$0.42 · 12,000 tokens`. Amounts in different currencies aren't added. */
 function usageText(rows: readonly UsageSum[], language: string): string {
   const costs = new Map<string, number>()
   let tokens = 0
@@ -195,7 +195,7 @@ function tokenText(tokens: number, language: string): string {
   return l10n.t('{0} tokens', new Intl.NumberFormat(language).format(tokens))
 }
 
-/** The usage follows the name and matters most here. */
+/** Returns a short name, so that the usage, which follows it and matters most, is visible. */
 function shortName(text: string): string {
   return shortened(withoutIcons(text), MAX_NAME - 1)
 }
@@ -204,7 +204,7 @@ function isUsed(rows: readonly UsageSum[]): boolean {
   return rows.some(({ currency, totalTokens }) => currency !== '' || totalTokens > 0)
 }
 
-/** The local day this many days before today. */
+/** Returns the local day that was this many days before today. */
 function daysAgo(days: number): string {
   const date = new Date()
   return dayOf(new Date(date.getFullYear(), date.getMonth(), date.getDate() - days, 12).getTime())

@@ -20,14 +20,14 @@ import { draftKeyOf, type ParticipantId } from './comparisons.ts'
 import { sendTo } from './send-to.ts'
 import { retryAgent, startInTab } from './start-agents.ts'
 
-/** Files of an agent that the page lists. */
+/** The maximum number of an agent's files that the page lists. */
 const MAX_FILES = 200
 
 interface ActionOptions extends CompareOptions {
   sideBar: ConversationSurface
 }
 
-/** Most of these reject with a sentence to show. */
+/** Returns the actions of the page's buttons. Most of them reject with a sentence for the user. */
 export function compareActions(options: ActionOptions): CompareActions {
   const { comparisons, records, sideBar, surfaces, workbench } = options
   const nameOf = (participantId: ParticipantId) => comparisons.at(participantId)!.agentName
@@ -49,7 +49,10 @@ export function compareActions(options: ActionOptions): CompareActions {
     throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))
   }
 
-  /** The user may press a button twice. Knows the prompt that an earlier window left, too. */
+  /**
+   * Whether the agent is being started, for example because the user pressed a button twice. Waits first for the prompt that an earlier
+   * window may have left.
+   */
   async function isStarting(participantId: ParticipantId): Promise<boolean> {
     await options.queues.claimed(draftKeyOf(participantId))
     return comparisons.isStarting(participantId)
@@ -75,7 +78,7 @@ export function compareActions(options: ActionOptions): CompareActions {
     async retry(participantId) {
       checkTrust()
       if (await isStarting(participantId)) return
-      // the page shows why it failed
+      // if the start failed, the page shows the reason
       await retryAgent(options, participantId).catch(error => {
         if (comparisons.at(participantId)?.run.state !== 'failed') throw error
       })
@@ -96,7 +99,7 @@ export function compareActions(options: ActionOptions): CompareActions {
       const texts = await readTexts(worktree.path, ids)
       const shown = files.flatMap(one => {
         const before = one.before === undefined ? undefined : texts.get(one.before)
-        // the diff of a binary file would look like a new file
+        // a diff without the old content of a binary file would show the file as new
         if (one.isRepository || (one.before !== undefined && before === undefined)) return []
         return [sidesOf(one, worktree.path, before !== undefined && { text: before })]
       })

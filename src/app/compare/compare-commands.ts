@@ -16,13 +16,13 @@ interface CompareCommandOptions {
 
 const fromPage = z.object({ conversation: z.string() })
 
-/** *Send to Several Agents…* and *Show Comparison…*. */
+/** Returns *Send to Several Agents…* and *Show Comparison…*. */
 export function compareCommands(options: CompareCommandOptions) {
   const { workbench, comparisons, comparePage, surfaces } = options
   return {
     [CommandId.sendTo]: async (context: unknown) => {
       const { success, data } = fromPage.safeParse(context)
-      // the page adds its attachments and writes the draft before it runs the command again
+      // the page first adds its attachments and stores the draft, and then runs the command again
       if (!success && surfaces.active.sendTo()) return
       if (!workbench.isTrusted)
         throw new UnavailableError(l10n.t("Agents don't start until you trust this workspace."))

@@ -7,7 +7,7 @@ import type { WorktreeCommandOptions } from '../worktrees/worktree-command-optio
 import type { ComparePage } from './compare-page.ts'
 import type { Comparisons } from './comparisons.ts'
 
-/** What a comparison needs to start its agents and to apply their results. */
+/** The services that a comparison needs to start its agents and apply their results. */
 export interface CompareOptions extends WorktreeCommandOptions {
   manager: Pick<SessionManager, 'list' | 'find'>
   starter: Pick<SessionStarter, 'create'>

@@ -13,11 +13,11 @@ import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 import type { Comparisons, ParticipantId, StoredComparison } from './comparisons.ts'
 
-/** An agent that writes changes its last line all the time. Milliseconds. */
+/** The minimum interval between updates of the state, in milliseconds, since an agent that is writing changes its last line constantly. */
 const STATE_MS = 250
-/** Git looks for changes at most this often. Milliseconds. */
+/** The minimum interval between two searches of Git for changes, in milliseconds. */
 const FILES_MS = 2000
-/** The pause after Git looked for changes, as a multiple of how long that took: in a large repository, seconds. */
+/** The pause after a search of Git for changes, as a multiple of the search's duration, which is seconds in a large repository. */
 const PAUSE_FACTOR = 10
 
 interface ComparePageOptions extends WebviewTabOptions {
@@ -25,17 +25,17 @@ interface ComparePageOptions extends WebviewTabOptions {
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
   records: Pick<SessionRecords, 'get'>
   iconOf: (agentId: string) => string | undefined
-  /** A worktree was made, removed or restored. */
+  /** Fires when a worktree was created, removed or restored. */
   onDidChangeWorktrees: Event<void>
   onDidGrantTrust: Event<void>
   loadActions: (page: ComparePage) => Promise<CompareActions>
 }
 
-/** The parts of the comparison that need Git, and the actions of its buttons; loaded on first use. */
+/** The parts of the comparison that need Git, and the actions of its buttons. They are loaded on first use. */
 export interface CompareActions {
   /** Sends the draft of a conversation to several agents that the user selects. */
   sendTo(key: string): Promise<void>
-  /** The changes of an agent. Never rejects. */
+  /** Resolves to the changes of an agent. Never rejects. */
   files(participantId: ParticipantId): Promise<ComparedFiles>
   open(participantId: ParticipantId): Promise<void>
   retry(participantId: ParticipantId): Promise<void>
@@ -50,16 +50,16 @@ export interface CompareActions {
 /** The editor tab that compares the agents that got the same prompt. */
 export class ComparePage extends WebviewTab<CompareHostMessages> {
   readonly #options: ComparePageOptions
-  /** the page's version of each agent's files, as JSON */
+  /** the last version of each agent's files that the page got, as JSON */
   readonly #sent = new Map<number, string>()
   readonly #dirty = new Set<number>()
   #shownId: string | undefined
   #stateTimer: NodeJS.Timeout | undefined
   #filesTimer: NodeJS.Timeout | undefined
   #isReading = false
-  /** Git looks for changes again without a pause. */
+  /** the next search for changes comes without a pause */
   #isUrgent = false
-  /** when Git may look for changes again */
+  /** the time at which the next search for changes may start */
   #nextReadAt = 0
 
   constructor(options: ComparePageOptions) {
@@ -68,25 +68,25 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     this.register(toDisposable(() => this.#stopTimers()))
   }
 
-  /** Opens the page with a comparison. */
+  /** Opens the page and shows a comparison. */
   show(id: string): void {
     this.#options.comparisons.show(id)
     this.open()
     this.#sendAll()
   }
 
-  /** The actions of the page's buttons. */
+  /** Resolves to the actions of the page's buttons. */
   actions(): Promise<CompareActions> {
     return this.#options.loadActions(this)
   }
 
-  /** The comparison to which a worktree belongs. */
+  /** Returns the comparison to which a worktree belongs. */
   comparisonOf(worktree: string): { show(): void } | undefined {
     const found = this.#options.comparisons.of(worktree)
     return found && { show: () => this.show(found.id) }
   }
 
-  /** The user waits for the changes of this agent, which doesn't change its files all the time. */
+  /** Searches for this agent's changes without a pause, because the user waits for them. */
   #readNow(agent: number): void {
     this.#nextReadAt = 0
     this.#isUrgent = true
@@ -172,7 +172,7 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
     const { shown } = this.#options.comparisons
     if (shown?.id !== this.#shownId) {
       this.#sent.clear()
-      // the user waits for its first changes
+      // the user waits for the first changes of the comparison
       this.#nextReadAt = 0
     }
     this.#shownId = shown?.id
@@ -251,9 +251,9 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
   async #readFiles(agent: number): Promise<void> {
     const id = this.#shownId
     const { comparisons, workbench } = this.#options
-    // Git may run programs that the repository names
+    // Git may run programs that the repository's configuration names
     if (id === undefined || !workbench.isTrusted) return
-    // an agent has no worktree anymore if the worktree was removed and another one is at the same path
+    // the agent lost its worktree if the worktree was removed and another agent has one at the same path
     if (!comparisons.at({ id, agent })?.worktree && !this.#sent.has(agent)) return
     const isEarly = isBusy(comparisons.runOf({ id, agent }))
     const files: ComparedFiles = {

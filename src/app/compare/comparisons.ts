@@ -40,13 +40,13 @@ const participant = usage.extend({
 })
 const stored = z.object({
   id: text(100).min(1),
-  /** the first line of the prompt; empty once that is deleted everywhere */
+  /** the first line of the prompt; empty once the prompt is deleted from all conversations */
   title: text(1000),
   /** milliseconds since the epoch */
   at: z.number(),
   /** the base of the worktrees */
   from: z.object({
-    /** a root of the repository */
+    /** the root of the work tree */
     top: text(32_768),
     /** the path of the workspace folder in the worktree */
     within: text(32_768),
@@ -59,7 +59,7 @@ const stored = z.object({
 export type Participant = z.infer<typeof participant>
 export type StoredComparison = z.infer<typeof stored>
 
-/** An agent of a comparison, by its position. */
+/** Identifies an agent of a comparison by the agent's position. */
 export interface ParticipantId {
   id: string
   agent: number
@@ -68,7 +68,7 @@ export interface ParticipantId {
 interface ComparisonsOptions {
   store: KeyValueStore
   drafts: Pick<DraftStore, 'keys' | 'onDidChangeItems'>
-  /** The conversation of a session was deleted. */
+  /** Fires when the conversation of a session was deleted. */
   onDidDelete: Event<SessionId>
   manager: Pick<SessionManager, 'list' | 'find' | 'onDidChange'>
   redact: (text: string) => string
@@ -76,21 +76,21 @@ interface ComparisonsOptions {
 }
 
 /**
- * The comparisons of this workspace: which sessions and worktrees belong together, and the state of each agent. The changes of the agents
- * are only in Git.
+ * The comparisons of this workspace: which sessions and worktrees belong together, and the state of each agent. The agents' changes
+ * themselves are only in Git.
  */
 export class Comparisons extends Owner {
   readonly #options: ComparisonsOptions
   readonly #now: () => number
   readonly #known = new Map<string, StoredComparison>()
-  /** the starts of this window, by participantId */
+  /** the starts in progress in this window, by the key of the agent's draft */
   readonly #starts = new Map<string, AbortController>()
   readonly #steps = new Map<string, string>()
   /** sessions whose turn began in this window, or continues in it */
   readonly #working = new WeakSet<OpenSession>()
   readonly #change = this.register(new Emitter<ParticipantId>())
 
-  /** Fires when an agent's state, start step, worktree, session or usage changes; not for every line that it writes. */
+  /** Fires when an agent's state, start step, worktree, session or usage changes, but not for every line that the agent writes. */
   readonly onDidChange = this.#change.event
 
   constructor(options: ComparisonsOptions) {
@@ -123,7 +123,7 @@ export class Comparisons extends Owner {
     )
   }
 
-  /** The latest first. */
+  /** Returns the comparisons, the latest first. */
   list(): StoredComparison[] {
     return [...this.#known.values()].sort((a, b) => b.at - a.at)
   }
@@ -136,7 +136,7 @@ export class Comparisons extends Owner {
     return this.#known.get(id)?.participants[agent]
   }
 
-  /** The comparison that the page shows. */
+  /** Returns the comparison that the page shows. */
   get shown(): StoredComparison | undefined {
     return this.#known.get(this.#options.store.get<string>(SHOWN) ?? '') ?? this.list()[0]
   }
@@ -145,7 +145,7 @@ export class Comparisons extends Owner {
     this.#options.store.set(SHOWN, id)
   }
 
-  /** The comparison that a worktree belongs to. */
+  /** Returns the comparison to which a worktree belongs. */
   of(worktree: string): StoredComparison | undefined {
     const rules = new PathRules()
     return this.list().find(({ participants }) =>
@@ -175,7 +175,7 @@ export class Comparisons extends Owner {
     )
   }
 
-  /** The state of an agent's run. Without its session and its start, the run can't continue. */
+  /** Returns the state of an agent's run. A run in progress whose session and start are gone counts as interrupted. */
   runOf(participantId: ParticipantId): Run {
     const { run, agentId, sessionId } = this.at(participantId)!
     const canContinue =
@@ -184,7 +184,7 @@ export class Comparisons extends Owner {
     return canContinue ? run : nextRun(run, { type: 'lose', at: run.since ?? 0 })
   }
 
-  /** The agent's last line and its usage, as known now. */
+  /** Returns the agent's current last line, cost and tokens. */
   usageOf(participantId: ParticipantId): z.infer<typeof usage> {
     const { agentId, sessionId, line, cost, tokens } = this.at(participantId)!
     const step = this.#steps.get(draftKeyOf(participantId))
@@ -199,18 +199,18 @@ export class Comparisons extends Owner {
         }
   }
 
-  /** The agent didn't get its prompt. */
+  /** Whether the agent hasn't got its prompt yet. */
   hasPrompt(participantId: ParticipantId): boolean {
     return this.#options.drafts.keys().includes(draftKeyOf(participantId))
   }
 
-  /** Nothing else knows the prompts that weren't sent. */
+  /** Whether a prompt of the comparison wasn't sent. Only the comparison knows such a prompt. */
   #holdsPrompt(id: string): boolean {
     const agents = this.#known.get(id)?.participants.keys() ?? []
     return [...agents].some(agent => this.hasPrompt({ id, agent }))
   }
 
-  /** Removes the first line of the prompt when no session has the prompt anymore and no agent is still to get it. */
+  /** Removes the first line of the prompt once the prompt is deleted from all sessions and no agent still waits for it. */
   #forgetTitle(id: string): void {
     const comparison = this.#known.get(id)
     if (!comparison?.participants.some(one => one.isDeleted)) return
@@ -231,7 +231,7 @@ export class Comparisons extends Owner {
 
   // ---- the start ---------------------------------------------------------------------------------------------------
 
-  /** The agent is started from now on, until the returned function is called. `undefined`: it's being started already. */
+  /** Marks the agent as being started, until the returned function is called. Returns `undefined` if the agent is already being started. */
   begin(participantId: ParticipantId): { signal: AbortSignal; end: () => void } | undefined {
     const key = draftKeyOf(participantId)
     if (this.#starts.has(key)) return undefined
@@ -246,7 +246,7 @@ export class Comparisons extends Owner {
     return { signal: abort.signal, end }
   }
 
-  /** The worktrees of the agents that this window is starting. */
+  /** Returns the worktrees of the agents that this window is starting. */
   starting(): string[] {
     return this.list().flatMap(({ id, participants }) =>
       participants.flatMap(({ worktree }, agent) =>
@@ -268,7 +268,7 @@ export class Comparisons extends Owner {
 
   worktreeMade(participantId: ParticipantId, worktree: NonNullable<Participant['worktree']>): void {
     const rules = new PathRules()
-    // the name of a discarded worktree can be used again, so an earlier agent must not own a new worktree
+    // a discarded worktree's name can be used again, and then the new worktree must not belong to the earlier agent
     for (const other of this.#participantIds()) {
       const own = this.at(other)!.worktree
       if (own && rules.same(own.path, worktree.path)) this.#update(other, { worktree: undefined })
@@ -276,7 +276,7 @@ export class Comparisons extends Owner {
     this.#update(participantId, { worktree })
   }
 
-  /** The agent works in this session, from now on. */
+  /** Notes that the agent works in this session from now on. */
   sessionStarted(participantId: ParticipantId, open: OpenSession): void {
     const isAgain = this.at(participantId)?.isDeleted && { isDeleted: undefined }
     this.#update(participantId, { sessionId: open.session.sessionId, ...isAgain })
@@ -290,7 +290,7 @@ export class Comparisons extends Owner {
     if (JSON.stringify(run) !== JSON.stringify(known.run)) this.#update(participantId, { run })
   }
 
-  /** Stops the turn, or the start. */
+  /** Stops the agent's turn, or its start. */
   stop(participantId: ParticipantId): void {
     this.#starts.get(draftKeyOf(participantId))?.abort()
     const open = this.sessionOf(participantId)
@@ -325,7 +325,7 @@ export class Comparisons extends Owner {
   #sync(open: OpenSession): void {
     const participantId = this.#participantIdOf(open)
     const { state, turns, phase } = open.session
-    // a replay isn't work
+    // a session that is being loaded replays earlier work
     if (!participantId || phase !== 'ready') return
     const at = this.#now()
     const { activity, turnStartedAt = at } = state
@@ -346,7 +346,7 @@ export class Comparisons extends Owner {
     const [asked] = turns.queue.awaitingSignIn
     const [returned] = since === undefined ? turns.queue.returned : []
     const reason = asked?.reason ?? returned?.reason
-    // the prompt also comes back when the user stopped the start
+    // the prompt also returns if the user stopped the start, which isn't a failure
     if (reason !== undefined && this.at(participantId)!.run.state !== 'stopped')
       this.apply(participantId, { type: 'fail', reason, needsSignIn: asked !== undefined, at })
   }
@@ -385,7 +385,7 @@ export class Comparisons extends Owner {
 
   // ---- the store ---------------------------------------------------------------------------------------------------
 
-  /** Another window of the workspace may have added some. */
+  /** Returns the ids of all comparisons, including those that another window of the workspace has added. */
   #ids(): string[] {
     return z.array(z.string()).catch([]).parse(this.#options.store.get(IDS))
   }
@@ -409,12 +409,12 @@ export class Comparisons extends Owner {
   }
 }
 
-/** The key of the queue that holds an agent's prompt until its session has one. */
+/** Returns the key of the queue that holds an agent's prompt until the agent's session has the prompt. */
 export function draftKeyOf({ id, agent }: ParticipantId): string {
   return `compare ${id} ${agent}`
 }
 
-/** How the last turn of a session ended. */
+/** Returns the event for the end of a session's last turn. */
 function endOf({ session: { state } }: OpenSession, at: number): RunEvent {
   const last = state.entries.at(-1)
   if (last?.kind !== 'turn_end' || last.turn !== state.turn) return { type: 'end', how: 'done', at }

@@ -1,4 +1,4 @@
-/** How far an agent of a comparison is. Pure: a run and an event in, the next run out. */
+/** The state of an agent in a comparison. Pure functions compute the next state from a state and an event. */
 
 import * as z from 'zod'
 import { isBusy, RUN_STATES } from '../../bridge/compare.ts'
@@ -7,7 +7,7 @@ export const run = z.object({
   state: z.enum(RUN_STATES),
   reason: z.string().max(4096).optional(),
   needsSignIn: z.literal(true).optional(),
-  /** how long the turns took that are over, in milliseconds */
+  /** the total duration of the finished turns, in milliseconds */
   worked: z.number().nonnegative(),
   /** when the running turn began, in milliseconds since the epoch */
   since: z.number().optional(),
@@ -18,12 +18,12 @@ export type Run = z.infer<typeof run>
 export type RunEvent =
   | { type: 'start' }
   | { type: 'turn'; since: number; isWaiting: boolean }
-  /** The running turn is over. */
+  /** The running turn ended. */
   | { type: 'end'; how: 'done' | 'stopped'; at: number }
   | { type: 'fail'; reason: string; needsSignIn?: boolean; at: number }
   /** The user stopped the start. */
   | { type: 'stop' }
-  /** The session or the start was lost, such as with its window. */
+  /** The session or the start was lost, for example with its window. */
   | { type: 'lose'; at: number }
 
 export const NEW_RUN: Run = { state: 'starting', worked: 0 }

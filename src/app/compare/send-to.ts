@@ -12,7 +12,7 @@ import { startAgent } from './start-agents.ts'
 
 /**
  * Sends the draft of a conversation to several agents that the user selects, each in its own worktree. Asks for the text of the prompt if
- * there is none; if the prompt isn't sent, the text goes to the composer.
+ * the draft is empty. If the prompt isn't sent, the text goes to the composer.
  */
 export async function sendTo(options: CompareOptions, key: string): Promise<void> {
   const { agents, drafts, surfaces, workbench } = options
@@ -30,7 +30,7 @@ export async function sendTo(options: CompareOptions, key: string): Promise<void
   }
 }
 
-/** `undefined`: canceled. */
+/** Resolves to the text of the prompt; `undefined` if the user cancels. */
 async function askForPrompt({ dialogs }: Workbench): Promise<string | undefined> {
   const text = await dialogs.input({
     title: l10n.t('Send to Several Agents'),
@@ -41,7 +41,7 @@ async function askForPrompt({ dialogs }: Workbench): Promise<string | undefined>
   return text?.trim()
 }
 
-/** Returns false if no agent was started. `typed`: goes before the draft. */
+/** Starts the agents. Resolves to false if no agent was started. `typed` is put before the draft. */
 async function send(options: CompareOptions, key: string, typed: string): Promise<boolean> {
   const { comparisons, comparePage, drafts, surfaces, workbench } = options
   const found = await pickRepository(workbench, cwdOf((surfaces.withKey(key) ?? surfaces.active).controller))
@@ -49,7 +49,7 @@ async function send(options: CompareOptions, key: string, typed: string): Promis
   const chosen = await pickAgents(options)
   if (!chosen) return false
   const setup = await setupCommand(options)
-  // the user's draft so far, which may have changed while the list was open
+  // the draft may have changed while the list was open
   const written = drafts.get(key)
   const draft = typed === '' ? written : joinDrafts({ ...EMPTY_DRAFT, text: typed }, written)
   if (isEmptyDraft(draft)) return false
@@ -70,7 +70,7 @@ async function send(options: CompareOptions, key: string, typed: string): Promis
   try {
     await Promise.any(starts)
   } catch {
-    // the page shows the reasons; each agent's prompt is kept for Retry
+    // the page shows the reasons, and each agent's prompt is kept for Retry
     void workbench.dialogs.warn(l10n.t('No agent was started, so the prompt stays in the input.'))
     return false
   }
@@ -80,7 +80,7 @@ async function send(options: CompareOptions, key: string, typed: string): Promis
   return true
 }
 
-/** `undefined`: canceled. */
+/** Resolves to the agents that the user selects; `undefined` if the user cancels. */
 async function pickAgents({
   agents,
   comparisons,

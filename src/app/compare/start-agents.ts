@@ -14,13 +14,13 @@ import { directoryIn, runSetup, setupCommand } from '../worktrees/new-session-in
 import type { CompareOptions } from './compare-options.ts'
 import { draftKeyOf, type ParticipantId } from './comparisons.ts'
 
-/** Git locks a repository while it makes a worktree. */
+/** Creates worktrees one after the other, because Git locks a repository meanwhile. */
 const making = new KeyedQueue()
 
 /**
  * Creates and prepares a worktree for an agent of a comparison, starts a session there and sends the prompt through the session's queue.
- * Resolves when the session has the prompt. Rejects if the agent can't be started; the prompt stays queued, so that the user can retry.
- * `setup`: the command that prepares worktrees, if one may run.
+ * Resolves when the session has the prompt. Rejects if the agent can't be started; the prompt then stays queued, so that the user can
+ * retry. `setup` is the command that prepares worktrees, if there is one and it may run.
  */
 export async function startAgent(
   options: CompareOptions,
@@ -78,7 +78,7 @@ async function openSession(
   return open
 }
 
-/** The directory for the session, in the worktree of the agent, which is made if there is none. */
+/** Resolves to the session's directory in the agent's worktree. Creates the worktree if there is none. */
 async function prepareWorktree(
   options: CompareOptions,
   participantId: ParticipantId,
@@ -114,12 +114,12 @@ async function prepareWorktree(
   return directoryIn(made.path, from.within)
 }
 
-/** Both parts are short enough for the name of a worktree. */
+/** Returns a name for a worktree. Both parts are shortened. */
 function worktreeName(text: string, agentName: string): string {
   return `${nameFrom(text)}-${Array.from(nameFrom(agentName)).slice(0, 15).join('')}`.replace(/-+$/, '')
 }
 
-/** Moves the prompt of an agent that couldn't be started from its queue to the draft with the same key. */
+/** Moves the prompt of an agent that couldn't be started from its queue to the draft with the same key. Returns the prompt. */
 function takeUnsent({ queues, drafts }: CompareOptions, participantId: ParticipantId): Draft<Attachment> {
   const key = draftKeyOf(participantId)
   const queue = queues.of(key)
@@ -132,14 +132,14 @@ function takeUnsent({ queues, drafts }: CompareOptions, participantId: Participa
   return draft
 }
 
-/** Starts an agent again that couldn't be started. */
+/** Retries the start of an agent that couldn't be started. */
 export async function retryAgent(options: CompareOptions, participantId: ParticipantId): Promise<void> {
   const draft = takeUnsent(options, participantId)
   if (isEmptyDraft(draft)) throw new Error(l10n.t('The prompt is empty.'))
   await startAgent(options, participantId, draft, await setupCommand(options))
 }
 
-/** Starts an agent in a conversation of its own, which shows how to sign in and sends the prompt after that. */
+/** Starts an agent in a conversation tab of its own, which shows how to sign in and then sends the prompt. */
 export async function startInTab(options: CompareOptions, participantId: ParticipantId): Promise<void> {
   const { comparisons, drafts, tabs } = options
   const { agentId, worktree } = comparisons.at(participantId)!
@@ -156,12 +156,15 @@ export async function startInTab(options: CompareOptions, participantId: Partici
     begun: open => comparisons.sessionStarted(participantId, open),
   })
   controller.prompts.enqueue(controller.key, { id: randomUUID(), draft })
-  // the draft is removed only once the prompt is stored elsewhere
+  // removes the draft only now, when the queue has stored the prompt
   drafts.set(draftKeyOf(participantId), EMPTY_DRAFT)
   await started
 }
 
-/** Like `prepareWorktree`, for an agent that failed before and stays failed. `undefined`: the agent is already being started. */
+/**
+ * Prepares the worktree like `prepareWorktree`, but for an agent that failed before and still counts as failed afterward. Resolves to
+ * `undefined` if the agent is already being started.
+ */
 async function makeAgain(
   options: CompareOptions,
   participantId: ParticipantId,

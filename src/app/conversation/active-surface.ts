@@ -1,10 +1,15 @@
 import { Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 
-/** A page's report about the keyboard focus. `used`: the user pressed a key or clicked, so the focus isn't just passing through. */
+/**
+ * A page's report about the keyboard focus. `used` means that the user pressed a key or clicked, so the focus isn't just passing through.
+ */
 export type FocusReport = 'came' | 'used' | 'left'
 
-/** The palette returns the focus for a moment before its command moves it elsewhere. */
+/**
+ * How long a surface must have the focus to become active, in milliseconds. When the palette closes, it returns the focus for a moment
+ * before its command moves the focus elsewhere.
+ */
 const FOCUS_STAYS_MS = 300
 
 /**
@@ -18,9 +23,9 @@ const FOCUS_STAYS_MS = 300
 export class ActiveSurface<Surface> extends Owner {
   readonly #change = this.register(new Emitter<void>())
   #current: Surface | undefined
-  /** The surface that the user used before the current one only got the focus. */
+  /** the surface that the user used last, if the current surface only got the focus since */
   #before: Surface | undefined
-  /** The surface that the user used last and that still has the focus, according to its page. */
+  /** the surface that the user used last, if its page still has the focus */
   #inUse: Surface | undefined
   readonly #focused = new Set<Surface>()
   #timer: NodeJS.Timeout | undefined
@@ -38,7 +43,7 @@ export class ActiveSurface<Surface> extends Owner {
     return this.#current
   }
 
-  /** The user did something in the surface, or a command revealed it. */
+  /** Activates a surface in which the user did something, or that a command revealed. */
   set(surface: Surface): void {
     clearTimeout(this.#timer)
     this.#before = undefined
@@ -56,14 +61,16 @@ export class ActiveSurface<Surface> extends Owner {
     } else this.#activateFocusedSoon()
   }
 
-  /** The surface was removed; `instead` replaces it. */
+  /** Removes a surface; `instead` replaces it. */
   remove(surface: Surface, instead: Surface): void {
     this.#blurred(surface)
     if (this.#before === surface) this.#before = undefined
     if (this.#current === surface) this.set(instead)
   }
 
-  /** Runs a command for the surface where it was invoked. Until it ends, only the user's actions change the active surface. */
+  /**
+   * Runs a command for the surface in which the user invoked it. Until the command ends, only the user's actions change the active surface.
+   */
   async run<T>(command: () => T): Promise<Awaited<T>> {
     clearTimeout(this.#timer)
     if (this.#before !== undefined) this.set(this.#before)
@@ -82,7 +89,7 @@ export class ActiveSurface<Surface> extends Owner {
     if (this.#current === surface) this.#before = undefined
   }
 
-  /** Ignore late reports of other pages while the user is using one. */
+  /** Activates the focused surface after a moment. Late reports of other pages are ignored while the user is using a page. */
   #activateFocusedSoon(): void {
     clearTimeout(this.#timer)
     if (this.#inUse !== undefined || this.#commands > 0) return

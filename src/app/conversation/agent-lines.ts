@@ -7,22 +7,24 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { watchSessions } from '../../sessions/watch-sessions.ts'
 
-/** How long the lines stay after the turn. */
+/** How long the lines stay marked after the turn, in milliseconds. */
 const STAY_MS = 3000
 
-/** The lines that a tool call read or wrote. Paths are as the agent names them. */
+/** The lines that a tool call read or wrote, with the path as the agent wrote it. */
 export type AgentLine = { path: string } & (
   | { type: 'read'; line: number }
   | { type: 'edit'; change: FileChange }
 )
 
-/** The lines of one tool call of a session, which replace its earlier ones; without a tool call, the session's turn is over. */
+/**
+ * The lines of one tool call of a session, which replace the tool call's earlier lines. Without a tool call, the session's turn is over.
+ */
 export type AgentLines = { session: string } & (
   | { toolCallId: string; cwd: string; lines: AgentLine[] }
   | { toolCallId?: never }
 )
 
-/** Tells which lines of files on this machine agents read and edit from now on. */
+/** Reports the lines of files on this machine that agents read and edit from now on. */
 export function followAgentLines(
   manager: Pick<SessionManager, 'list' | 'onDidChange'>,
   tell: (lines: AgentLines) => void,
@@ -32,7 +34,7 @@ export function followAgentLines(
 
 function follow(open: OpenSession, tell: (lines: AgentLines) => void): Disposable {
   const { session, key } = open
-  /** what was sent, by tool call; newest last */
+  /** the sent lines by tool call, the newest last */
   const sent = new Map<string, AgentLine[]>()
   let fade: NodeJS.Timeout | undefined
   const clear = () => {
@@ -64,7 +66,7 @@ function follow(open: OpenSession, tell: (lines: AgentLines) => void): Disposabl
           clear()
         }
       }
-      // a replay reports old work
+      // a replay reports earlier work
       if (change.type !== 'entry' || session.phase !== 'ready') continue
       const entry = session.state.entries[session.state.index.get(change.id) ?? -1]
       if (entry?.kind === 'tool_call' && entry.startedAt !== undefined) note(entry)
@@ -78,7 +80,7 @@ function follow(open: OpenSession, tell: (lines: AgentLines) => void): Disposabl
 }
 
 function linesOf({ toolKind, status, content, locations }: ToolCallEntry): AgentLine[] {
-  // a rejected or stopped edit wasn't made
+  // an edit that was rejected or stopped changed nothing
   if (status === 'failed' || status === 'cancelled') return []
   const edits = content.flatMap(block => (block.type === 'diff' ? block.changes : []))
   const isReading = toolKind === 'read' || toolKind === 'search'

@@ -13,7 +13,7 @@ interface AllowanceOptions {
   dialogs: Pick<Dialogs, 'confirm' | 'pick'>
 }
 
-/** Turns the switch of a session. *Accept Everything* is confirmed once in each session. */
+/** Sets the permission level of a session. *Accept Everything* must be confirmed once in each session. */
 export async function allowInSession(
   { allowance, agentName }: Pick<OpenSession, 'allowance' | 'agentName'>,
   allowed: Allowance,
@@ -29,11 +29,11 @@ export async function allowInSession(
     if ((await dialogs.confirm(question, { detail: plainMessage(detail) }, accept)) !== accept) return
     allowance.isConfirmed = true
   }
-  // the setting may have changed meanwhile
+  // the setting may have changed while the question was open
   if (allowed === 'ask' || rules.allowances().includes(allowed)) allowance.allow(allowed)
 }
 
-/** *Accept for This Session…*: turns the switch of the active conversation. */
+/** *Accept for This Session…*: sets the permission level of the active conversation. */
 export function allowanceCommands(options: AllowanceOptions & { surfaces: ConversationSurfaces }) {
   const { rules, dialogs, surfaces } = options
   return {
@@ -58,7 +58,7 @@ export function allowanceCommands(options: AllowanceOptions & { surfaces: Conver
           ...textOf(value),
           ...(value === allowed && { description: l10n.t('current') }),
         }))
-      // Enter turns it on, or off
+      // the first item differs from the current level, so that Enter turns accepting on or off
       if (allowed === 'ask') items.push(...items.splice(0, 1))
       const picked = await dialogs.pick(items, { title: l10n.t('Accept for This Session') })
       if (picked && controller.current === current) await allowInSession(current, picked.value, options)

@@ -4,8 +4,8 @@ import { describeUrl } from '../../conversation/requests/described-url.ts'
 import type { PendingRequests } from '../../conversation/requests/pending-requests.ts'
 
 /**
- * Sends the user's answer to the agent. A URL is opened first, unless the request was withdrawn meanwhile: the agent gets
- * the consent only after the browser opened it. If that fails, rejects with a sentence, and the request stays pending.
+ * Sends the user's answer to the agent. A URL is opened first, unless the request was withdrawn in the meantime: the agent gets the consent
+ * only after the browser has opened the URL. If the browser can't open it, rejects with a sentence, and the request stays pending.
  */
 export async function answerElicitation(
   requests: Pick<PendingRequests, 'elicitation' | 'answerElicitation'>,

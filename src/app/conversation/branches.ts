@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 
 const STORED = 'parley.branches'
-/** Maximum number; the oldest are forgotten first. */
+/** The maximum number of branches. The oldest ones are forgotten first. */
 const MAX_BRANCHES = 500
 
 const branch = z.object({
@@ -15,7 +15,7 @@ const branch = z.object({
 
 /** A session that was forked before a prompt, and the fork. */
 export interface Branch {
-  /** the key of the session with what came after */
+  /** the key of the original session */
   from: string
   /** the key of the fork */
   to: string
@@ -39,7 +39,7 @@ export class Branches {
     this.#store.set(STORED, [...this.#all(), added].slice(-MAX_BRANCHES))
   }
 
-  /** All branches that belong together with the session, the latest first. */
+  /** Returns all branches that are connected with the session, the latest first. */
   of(key: string): Branch[] {
     const all = this.#all()
     const keys = new Set([key])
@@ -50,7 +50,7 @@ export class Branches {
     return all.filter(({ from }) => keys.has(from)).reverse()
   }
 
-  /** The key of the session that this one was forked from before a prompt. */
+  /** Returns the key of the session from which this one was forked before a prompt. */
   originOf(key: string): string | undefined {
     return this.#all().findLast(({ to }) => to === key)?.from
   }

@@ -34,8 +34,8 @@ export interface ComposerOptions {
 }
 
 /**
- * Handles the composer's messages: prompts, drafts, the queue, the session's options, and searches in the editor. `show`:
- * sends the page the latest changes, before the confirmation that its prompt is stored. `showAgain`: sends it the whole state.
+ * Returns the handlers for the composer's messages: prompts, drafts, the queue, the session's options, and searches in the editor. `show`
+ * sends the page the latest changes before the confirmation that its prompt is stored. `showAgain` sends the page the whole state.
  */
 export function composerHandlers(
   {

@@ -37,7 +37,7 @@ export function connectChanges(
       ...(unseen.length > 0 && { unseen: [...unseen] }),
     })
   }
-  // an agent may change many files at once
+  // sends the files soon, since an agent may change many at once
   let timer: NodeJS.Timeout | undefined
   const tellSoon = () => {
     timer ??= setTimeout(() => {
@@ -64,7 +64,7 @@ export function connectChanges(
       if (!changes) return
       const file = changes.list().find(one => one.path === path)
       if (file) await editors.openChanges(key, file)
-      // no changes are left to compare
+      // if no changes are left to compare, the file itself is opened
       else if (services.tracker.progress.files(changes).some(one => one.path === path))
         await showFailure(services.workbench.dialogs, editors.openFile({ path }))
     },
@@ -73,7 +73,7 @@ export function connectChanges(
       const { current } = controller
       if (!changes || !current) return
       await changes.refresh()
-      // the title of an editor can't change, but that of a session can
+      // the title of an open editor can't change, so it contains the agent's name and not the session's title
       await editors.reviewChanges(key, l10n.t('{0}: Changed Files', current.agentName))
     },
     'changes/keep': ({ key, path }) => {
@@ -104,7 +104,7 @@ export function connectChanges(
   return { handlers, tell, dispose: () => own.dispose() }
 }
 
-/** The files as a review lists them. */
+/** Returns the files in the form in which the page lists them. */
 function reviewed(
   changes: SessionChanges,
   { tracker, decisions }: UndoServices,

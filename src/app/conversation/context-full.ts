@@ -22,12 +22,15 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 import { promptAgain, promptBefore } from '../../sessions/prompts.ts'
 import type { Summarize } from './summarize.ts'
 
-/** A shorter part of a conversation isn't worth a new session. Characters. */
+/** The minimum length of a part of a conversation for which a new session is worthwhile, in characters. */
 const MIN_PART = 2000
 
-/** Handlers for a turn that failed because the context is full. The failed prompt returns to the input, wherever it's sent next. */
+/**
+ * Returns handlers for a turn that failed because the context is full. The failed prompt returns to the input, in the same session or in a
+ * new one.
+ */
 export function contextFullHandlers(controller: ConversationController, summarize: Summarize) {
-  /** conversations that are about to go on in a new session */
+  /** the keys of conversations that are about to continue in a new session */
   const busy = new Set<string>()
   const continueInNew = async (open: OpenSession, failed: MessageEntry | undefined) => {
     const { state } = open.session
@@ -41,7 +44,7 @@ export function contextFullHandlers(controller: ConversationController, summariz
     const { prompt, ...how } = next
     const rest = omittedTurns({ from: open, ...how })
     const summary = rest && (await summarize(open.agentId, rest))
-    // unless the user has opened another conversation or continued this one meanwhile
+    // the user may have opened another conversation or continued this one in the meantime
     if (controller.current !== open || state.turn !== turn) return
     await controller.continueWith(open.agentId, {
       ...how,
@@ -75,15 +78,15 @@ export function contextFullHandlers(controller: ConversationController, summariz
 }
 
 /**
- * The part of a conversation whose context is full that fits into a new session. Each attempt gets a smaller part, so that the same failure
- * doesn't repeat. `undefined`: the prompt alone is too long.
+ * Returns the part of a conversation with a full context that fits into a new session. Each attempt gets a smaller part, so that the same
+ * failure doesn't repeat. Returns `undefined` if the prompt alone is too long.
  */
 function whatFits(open: OpenSession, failed: MessageEntry | undefined) {
   const { key, session } = open
   const { entries, usage, terminals } = session.state
   const begin = entries.findLastIndex(entry => continuedIn(entry) !== undefined) + 1
   const own = entries.slice(begin)
-  // the agent's work is included, and the text of the prompt isn't sent twice
+  // the part contains the agent's work on the prompt, if any; otherwise the failed turn is left out, so that the prompt isn't sent twice
   const without = failed && !hasWork(own, failed) ? { without: failed.turn } : {}
   const isFirst = failed && !own.some(({ kind, turn }) => kind === 'message' && turn < failed.turn)
   const prompt = failed && isFirst ? { ...failed, blocks: failed.blocks.flatMap(shortened) } : failed
@@ -93,13 +96,13 @@ function whatFits(open: OpenSession, failed: MessageEntry | undefined) {
     const isLess =
       length > 0 ||
       failed.blocks.some(isAttachedConversation) ||
-      // with a notice, the session may have been resumed without its history
+      // a notice may mean that the session was resumed without its history
       own.some(({ kind }) => kind === 'notice')
     const max = Math.floor(length / 4)
     return isLess ? { prompt, ...without, max: max < MIN_PART ? 0 : max } : undefined
   }
   const earlier = earlierSessions(session.state).at(-1)
-  // Chinese has about as many tokens as characters
+  // Chinese text has about as many tokens as characters
   const size =
     usage && usage.size > 0
       ? usage.size
@@ -109,7 +112,7 @@ function whatFits(open: OpenSession, failed: MessageEntry | undefined) {
   return { prompt, ...without, max }
 }
 
-/** Whether the agent did something before the turn failed. */
+/** Whether the agent did any work in the turn before it failed. */
 function hasWork(entries: SessionState['entries'], { turn, id }: MessageEntry): boolean {
   return entries.some(entry => {
     if (entry.turn !== turn || entry.id === id) return false
@@ -122,7 +125,7 @@ function isAttachedConversation(block: ContentBlock): block is ResourceBlock {
   return block.type === 'resource' && !block.agentOnly && block.uri.startsWith(CONVERSATION_URI)
 }
 
-/** Of an attached conversation, the end; nothing if that is short. */
+/** Shortens an attached conversation to its end, or to nothing if the end would be short. Other blocks stay. */
 function shortened(block: ContentBlock): ContentBlock[] {
   if (!isAttachedConversation(block)) return [block]
   const { text = '' } = block

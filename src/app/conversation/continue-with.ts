@@ -12,11 +12,11 @@ import type { Summarize } from './summarize.ts'
 export interface ContinueServices {
   dialogs: Pick<Dialogs, 'confirm' | 'progress'>
   summarize: Summarize
-  /** The session of an agent that the conversation goes back to. */
+  /** Returns the earlier session of an agent to which the conversation returns. */
   earlierSession: (agentId: string, from: OpenSession) => SessionReference | undefined
 }
 
-/** *Continue with…*: the conversation continues with another agent, or returns to a previous one. */
+/** *Continue with…*: continues the conversation with another agent, or returns to a previous agent. */
 export async function continueWith(
   { surface, open }: { surface: ConversationSurface; open: OpenSession },
   { agentId, name }: Pick<AgentEntry, 'agentId' | 'name'>,
@@ -25,7 +25,7 @@ export async function continueWith(
   await surface.reveal()
   const { controller } = surface
   const checkShown = () => {
-    // the draft, the queue and the folder now belong to another displayed conversation
+    // if another conversation is displayed, the draft, the queue and the folder belong to that conversation
     if (controller.current !== open)
       throw new UnavailableError(l10n.t('The conversation has changed. Try again.'))
   }
@@ -37,7 +37,7 @@ export async function continueWith(
     const [stop, after] = [l10n.t('Stop and Continue'), l10n.t('Continue after This Turn')]
     const question = l10n.t('{0} is working. Stop it and continue with {1}?', open.agentName, name)
     const detail = l10n.t('Queued prompts go to {0}.', name)
-    // background work has no end to wait for
+    // the user can wait for the end of a turn, but not for the end of background work
     const answers = open.session.isAtWork ? [stop, after] : [stop]
     const answer = await dialogs.confirm(plainMessage(question), { detail: plainMessage(detail) }, ...answers)
     if (answer === undefined) return

@@ -9,12 +9,12 @@ import { fileNameOfTitle } from '../../sessions/session-title.ts'
 
 let last = 0
 
-/** The conversation as context for another one, as text if the agent doesn't support files. */
+/** Returns the conversation as context for another one, as text if the agent doesn't support embedded files. */
 export function conversationAttachment(open: OpenSession, embedded: boolean): Attachment {
   return transcriptAttachment(open.session.state, conversationInfo(open), embedded)
 }
 
-/** The latest turns of a conversation as context; the name says if there are more turns. */
+/** Returns the latest turns of a conversation as context. The name says whether there are more turns. */
 export function transcriptAttachment(
   state: Pick<SessionState, 'entries' | 'terminals'>,
   about: ReturnType<typeof conversationInfo>,
@@ -38,7 +38,7 @@ export function transcriptAttachment(
   }
 }
 
-/** The whole conversation as Markdown. */
+/** Returns the whole conversation as Markdown. */
 export function documentOf(open: OpenSession): string {
   return conversationMarkdown(open.session.state, conversationInfo(open))
 }

@@ -48,7 +48,7 @@ export interface ConversationPageOptions extends ComposerOptions {
   installs: InstallManager
   previews: PreviewStore
   worktrees: Pick<WindowWorktrees, 'of' | 'hasRepository' | 'onDidChange'>
-  /** For the start page and the session switcher. */
+  /** the sessions on the start page and in the session switcher */
   sessions: SessionsToOpen
   summarize: Summarize
   plans: Pick<PlanDocuments, 'open'>
@@ -70,13 +70,13 @@ export class ConversationPage extends Owner {
   #matchWanted: ConversationMatch | undefined
   #ready = false
   readonly #hasHistory: boolean
-  /** The page shows the session switcher. */
+  /** whether the page shows the session switcher */
   #isSwitching = false
   readonly #focus = this.register(new Emitter<FocusReport>())
 
   readonly onDidFocus = this.#focus.event
 
-  /** `listen`: registers handlers for other content of the page, such as History. */
+  /** `listen` registers handlers for other content of the page, such as History. */
   constructor(
     page: PageChannel,
     options: ConversationPageOptions,
@@ -113,8 +113,8 @@ export class ConversationPage extends Owner {
       options.pageFocus.listen(this.#connection, {
         page: () => this.#page,
         onFocus: focus => {
-          // A page that loads with the focus moves the focus to its composer. A second request could take the focus from an editor that the
-          // user selected meanwhile.
+          // A page that loads with the focus moves the focus to its composer by itself. Another request could take the focus from an editor
+          // that the user selected in the meantime.
           if (focus !== 'left') this.#focusWanted = false
           this.#focus.fire(focus)
         },
@@ -173,20 +173,20 @@ export class ConversationPage extends Owner {
     this.#listen()
   }
 
-  /** A hidden view gets nothing; when it's shown again, it gets the whole state. */
+  /** Notes whether the view is visible. A hidden view gets no updates; when it's shown again, it gets the whole state. */
   setVisible(visible: boolean): void {
     this.#pump.setVisible(visible)
     this.#find.setVisible(visible)
   }
 
-  /** Sends the webview a request, if there is one. */
+  /** Sends a request to the page. Returns false if the page isn't ready. */
   sendToPage: SendToPage = (name, ...params) => this.#ready && this.#sendForShown(name, ...params)
 
   attach(attachment: bridge.Attachment): void {
     this.#whenReady(() => this.#sendForShown('conversation/attach', attachment))
   }
 
-  /** Also for a page that is loading: it may have a draft without the comment already. */
+  /** Sends a changed comment, later if the page is still loading, since the page may already have loaded the draft without the comment. */
   commentChanged(key: string, id: string, item?: bridge.Attachment): boolean {
     this.#whenReady(() => this.#sendForShown('composer/comment', { key, id, ...(item && { item }) }))
     return true
@@ -215,7 +215,7 @@ export class ConversationPage extends Owner {
     this.#revealMatch()
   }
 
-  /** Not before the conversation is displayed and has the entry, or all of its entries. */
+  /** Reveals the wanted match once the conversation is displayed with the entry, or with all of its entries. */
   #revealMatch(): void {
     const { controller } = this.#options
     const match = this.#matchWanted
@@ -227,7 +227,7 @@ export class ConversationPage extends Owner {
     this.#sendForShown('find/show', { match: { query: match.query, from: position ?? 0 } })
   }
 
-  /** Sends the displayed conversation before a message that refers to it. */
+  /** Sends the displayed conversation first, and then a message that refers to it. */
   #sendForShown: SendToPage = (name, ...params) => {
     this.#pump.sendNow()
     const connection: WebviewConnection<ConversationHostMessages> = this.#connection
@@ -240,11 +240,11 @@ export class ConversationPage extends Owner {
     return this.#options.pageFocus.has(this.#connection)
   }
 
-  /** Shows History instead of the conversation, or the conversation again. `focus`: now; otherwise it may follow. */
+  /** Shows History instead of the conversation, or the conversation again. `focus`: the page also gets the focus. */
   showPage(page: ViewPage, focus: boolean): void {
     this.#page = page
     this.#options.pageFocus.update()
-    // send the opened conversation first, so that the page doesn't draw the previous one
+    // the opened conversation is sent first, so that the page doesn't draw the previous one
     if (this.#ready) this.#sendForShown('view/page', { page, focus })
     else this.#focusWanted ||= focus
   }
@@ -286,7 +286,7 @@ export class ConversationPage extends Owner {
         if (this.#page === 'history')
           connection.send('view/page', { page: this.#page, focus: this.#focusWanted || this.hasFocus })
         else {
-          // the page loads History while it's idle, so that History opens immediately
+          // the page loads History while it's idle, so that History opens without delay later
           if (this.#hasHistory) connection.send('view/page', { page: this.#page, focus: false })
           if (this.#focusWanted) connection.send('conversation/focus')
         }
@@ -322,13 +322,13 @@ export class ConversationPage extends Owner {
         if (mine(key)) await this.#find.start(id, query)
       },
       'find/stop': async () => {
-        // not while a start waits to be displayed
+        // wait until the conversation is displayed, if a start is still showing its end
         await controller.opener.end?.over.promise
         this.#find.stop()
       },
     })
     connection.listen()
-    // the first snapshot is available when the page has loaded, without a round trip
+    // the first snapshot is sent at once, so that it's available without a round trip when the page has loaded
     this.#pump.begin()
   }
 }

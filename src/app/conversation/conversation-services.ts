@@ -12,19 +12,19 @@ import type { ConversationPageOptions } from './conversation-page.ts'
 import { ConversationTabs, type ConversationTabsOptions } from './conversation-tabs.ts'
 import { type SecondPage, SideBar } from './side-bar.ts'
 
-/** How long the search for agents waits for a session that an earlier window left running. Milliseconds. */
+/** How long the search for agents waits until a session that an earlier window left running is shown, in milliseconds. */
 const SEARCH_AFTER_MS = 1000
 
 interface ConversationServicesOptions
   extends Pick<ConversationTabsOptions, 'surfaces' | 'indicators' | 'store' | 'createController'> {
   pageOptions: Omit<ConversationPageOptions, 'controller'>
-  /** The page that the side bar shows. */
+  /** stores which page the side bar shows */
   shown: KeyValueStore
   history: SecondPage
   own: Own
 }
 
-/** The places for conversations: the view in the side bar, and any number of editor tabs. */
+/** Creates the surfaces for conversations: the view in the side bar, and any number of editor tabs. */
 export function createConversationServices({
   pageOptions,
   surfaces,
@@ -40,8 +40,8 @@ export function createConversationServices({
     { ...pageOptions, controller },
     {
       onFirstShown: () => {
-        // The saved conversation is shown immediately, whereas finding the agents takes as long as the shell's profile. A turn
-        // that goes on is shown first, since starting the shell would delay it.
+        // The saved conversation is shown immediately, while finding the agents takes as long as the shell's profile. A turn that continues
+        // is shown first, since starting the shell would delay it.
         void withTimeout(controller.opener.restore(), SEARCH_AFTER_MS).finally(() =>
           pageOptions.agents.ready(),
         )
@@ -64,7 +64,7 @@ interface Own {
   add<T extends Disposable>(item: T): T
 }
 
-/** Services that the composers of all conversations share. */
+/** Creates the services that the composers of all conversations share. */
 export function composerServices(
   storage: WindowStorage,
   database: ConversationStorage['database'],

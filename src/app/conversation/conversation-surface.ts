@@ -12,15 +12,15 @@ import type { SessionViews } from '../../sessions/open-sessions.ts'
 import type { SessionOpener } from '../../sessions/session-opener.ts'
 import { ActiveSurface, type FocusReport } from './active-surface.ts'
 
-/** Sends a conversation's page a message. Returns false if there is no page that is ready. */
+/** Sends a message to a conversation's page. Returns false if no page is ready. */
 export type SendToPage = <N extends keyof ConversationHostMessages>(
   name: N,
   ...params: HostArguments<ConversationHostMessages[N]>
 ) => boolean
 
-/** Where to search a conversation. */
+/** A match to show in a conversation, and what to search for. */
 export interface ConversationMatch {
-  /** of the conversation */
+  /** the conversation's key */
   key: string
   query: FindQuery
   /** the id of the entry to search from */
@@ -31,24 +31,24 @@ export interface ConversationMatch {
 export interface ConversationSurface {
   readonly controller: ConversationController
   readonly isVisible: boolean
-  /** Shows it and focuses the composer. */
+  /** Shows the surface and focuses its composer. */
   reveal(): Promise<void>
   /** Adds context to the composer of the surface. */
   attach(attachment: Attachment): void
   /**
-   * A comment of the surface's draft was added, changed or, without `item`, deleted outside of its page. Returns whether the page is
-   * notified, which then stores the draft with the comment. A page that doesn't exist yet begins with the stored draft.
+   * Tells the surface's page that a comment of its draft was added, changed or, without `item`, deleted elsewhere. Returns whether the page
+   * is notified; it then stores the draft with the comment. A page that doesn't exist yet starts with the stored draft.
    */
   commentChanged(key: string, id: string, item?: Attachment): boolean
-  /** Adds text to its composer, after the draft. */
+  /** Adds text to the composer, after the draft. */
   write(text: string): void
-  /** Its page completes and stores the draft, and asks for the agents to send it to. Returns false if there's no page. */
+  /** Asks the page to complete and store the draft, and then for the agents to which to send it. Returns false if there is no page. */
   sendTo(): boolean
   /** Reveals and focuses a pending request. */
   showRequest(requestId: string): void
-  /** Reveals a match in the conversation with this key as soon as it's displayed, and searches for it. */
+  /** Reveals a match in its conversation as soon as the conversation is displayed, and searches for the match there. */
   showMatch(match: ConversationMatch): void
-  /** Sends its page a request, if the page exists. */
+  /** Sends a message to the surface's page, if the page exists. */
   sendToPage: SendToPage
 }
 
@@ -59,9 +59,9 @@ export class ConversationSurfaces extends Owner implements SessionViews {
   readonly #visibility = this.register(new Emitter<void>())
   readonly #active = this.register(new ActiveSurface<ConversationSurface>())
 
-  /** A surface was shown or hidden, or shows another conversation: see `isVisible`. */
+  /** Fires when a surface was shown or hidden, or shows another conversation: see `isVisible`. */
   readonly onDidChangeVisibility = this.#visibility.event
-  /** Another surface became active, or the active one shows another conversation. */
+  /** Fires when another surface becomes active, or when the active surface shows another conversation. */
   readonly onDidChange = this.#change.event
 
   constructor() {
@@ -73,27 +73,27 @@ export class ConversationSurfaces extends Owner implements SessionViews {
     return this.#active.current
   }
 
-  /** Called by a surface that was shown or hidden. */
+  /** Must be called by a surface that was shown or hidden. */
   visibilityChanged(): void {
     this.#visibility.fire()
   }
 
-  /** A command, or VS Code itself, revealed the surface. */
+  /** Activates a surface that a command, or VS Code itself, revealed. */
   activate(surface: ConversationSurface): void {
     this.#active.set(surface)
   }
 
-  /** Called by a surface when its page reports the focus. */
+  /** Must be called by a surface when its page reports the focus. */
   focused(surface: ConversationSurface, focus: FocusReport): void {
     this.#active.report(surface, focus)
   }
 
-  /** Runs a command: see `ActiveSurface`. */
+  /** Runs a command for the surface in which the user invoked it: see {@link ActiveSurface}. */
   run<T>(command: () => T): Promise<Awaited<T>> {
     return this.#active.run(command)
   }
 
-  /** The side bar is the first one. */
+  /** Adds a surface. The first one must be the side bar. */
   add(surface: ConversationSurface): void {
     const following = new DisposableStore()
     following.add(surface.controller.onDidChange(() => this.#change.fire()))
@@ -109,7 +109,7 @@ export class ConversationSurfaces extends Owner implements SessionViews {
     this.#active.remove(tab, this.list()[0]!)
   }
 
-  /** The agent's session in the visible conversation that was used last, if any. */
+  /** Returns the agent's session in the visible conversation that was used last, if any. */
   sessionOf(agentId: string): Session | undefined {
     const { controller, isVisible } = this.active
     const { current } = controller
@@ -121,7 +121,7 @@ export class ConversationSurfaces extends Owner implements SessionViews {
     return this.list().includes(surface)
   }
 
-  /** The surface that shows the session, if any. */
+  /** Returns the surface that shows the session, if any. */
   showing(open: OpenSession): ConversationSurface | undefined {
     return this.list().find(surface => surface.controller.current === open)
   }
@@ -131,13 +131,13 @@ export class ConversationSurfaces extends Owner implements SessionViews {
     return this.showing(open)?.isVisible ?? false
   }
 
-  /** The surface that shows the conversation with this key. */
+  /** Returns the surface that shows the conversation with this key. */
   withKey(key: string): ConversationSurface | undefined {
     return this.list().find(surface => surface.controller.key === key)
   }
 
   /**
-   * Returns a function that reveals the surface that shows the session, except the surface of `controller`; `undefined` if there is none. A
+   * Returns a function that reveals the surface, other than that of `controller`, that shows the session; `undefined` if there is none. A
    * session is never in two surfaces.
    */
   elsewhere(
@@ -150,8 +150,8 @@ export class ConversationSurfaces extends Owner implements SessionViews {
   }
 
   /**
-   * Opens a session in the surface, and reveals the surface only then, so that text that the user types immediately goes to the new
-   * session. Then shows a match in the session, if one is given.
+   * Opens a session in the surface, and reveals the surface only then, so that what the user types at once goes to the new session. Then
+   * shows a match in the session, if one is given.
    */
   async open(
     surface: ConversationSurface,
@@ -165,7 +165,7 @@ export class ConversationSurfaces extends Owner implements SessionViews {
     await Promise.all([begin(surface.controller.opener), reveal()])
   }
 
-  /** Reveals the session where it's shown, else in `instead`, by default the side bar, and then the request. */
+  /** Reveals the session in the surface that shows it, or else in `instead`, by default the side bar. Then reveals the request. */
   async reveal(open: OpenSession, requestId?: string, instead = this.list()[0]!): Promise<void> {
     const surface = this.showing(open) ?? instead
     if (surface.controller.current !== open) surface.controller.show(open)
@@ -179,7 +179,7 @@ export class ConversationSurfaces extends Owner implements SessionViews {
     super.dispose()
   }
 
-  /** All surfaces. */
+  /** Returns all surfaces. */
   list(): ConversationSurface[] {
     return [...this.#surfaces.keys()]
   }

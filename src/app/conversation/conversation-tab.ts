@@ -12,7 +12,7 @@ import { ConversationPage, type ConversationPageOptions } from './conversation-p
 import type { ConversationMatch, ConversationSurface, SendToPage } from './conversation-surface.ts'
 import type { TitledTab } from './tab-titles.ts'
 
-/** A conversation in an editor tab with the session's title. */
+/** A conversation in an editor tab, with the session's title as the tab's title. */
 export class ConversationTab extends Owner implements ConversationSurface {
   readonly controller: ConversationPageOptions['controller']
   readonly #panel: TabPanel
@@ -24,8 +24,8 @@ export class ConversationTab extends Owner implements ConversationSurface {
   #indicator: SessionIndicator | undefined
 
   /**
-   * `onFocus`: the page reports the focus. `onFront`: the tab became the active editor. `onSeen`: the tab was shown or hidden.
-   * `onTitle`: it may be called differently now. Closing the panel disposes the tab and its controller.
+   * `onFocus` is called when the page reports the focus, `onFront` when the tab becomes the active editor, `onSeen` when the tab is shown
+   * or hidden, and `onTitle` when its title may have changed. Closing the panel disposes the tab and its controller.
    */
   constructor(
     { panel, state, page }: ShownTab,
@@ -49,7 +49,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
         this.#state = now
         this.#conversation.setVisible(now.visible)
         onSeen()
-        // a tab may become active because another one was closed, while the user is typing elsewhere
+        // a tab also becomes active because another tab was closed, while the user may be typing elsewhere
         if (now.active && !options.pageFocus.isInConversation) onFront()
       }),
     )
@@ -82,12 +82,12 @@ export class ConversationTab extends Owner implements ConversationSurface {
 
   readonly sendToPage: SendToPage = (name, ...params) => this.#conversation.sendToPage(name, ...params)
 
-  /** Moves it to the editor group beside; creates one if necessary. */
+  /** Moves the tab to the editor group beside. Creates the group if necessary. */
   moveBeside(): void {
     this.#panel.moveBeside()
   }
 
-  /** Closes the tab; its session stays open in this window. */
+  /** Closes the tab. Its session stays open in this window. */
   close(): void {
     this.#panel.close()
   }
@@ -117,7 +117,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     this.#conversation.showMatch(match)
   }
 
-  /** The session's title, else its agent's name. */
+  /** The tab's title: the session's title, or else the agent's name. */
   get titled(): TitledTab {
     const { current, agentName } = this.controller
     const title = (current && titleOf(current.session)) ?? agentName ?? 'Parley'
@@ -135,7 +135,7 @@ export class ConversationTab extends Owner implements ConversationSurface {
     const indicator = indicatorOf(this.controller, this.#indicators)
     if (this.#indicator === indicator) return
     this.#indicator = indicator
-    // the state of the session, each with a different shape, next to Parley's icon
+    // Parley's icon with a mark of a different shape for each state of the session
     this.#panel.setIcon(indicator === 'idle' ? 'parley' : `parley-${indicator}`)
   }
 }

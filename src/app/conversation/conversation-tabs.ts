@@ -25,7 +25,7 @@ export interface ConversationTabsOptions extends Omit<ConversationPageOptions, '
 /** Opens conversations in editor tabs, and restores them after a reload. */
 export class ConversationTabs extends Owner {
   readonly #options: ConversationTabsOptions
-  /** by key: the drafts of tabs without a conversation */
+  /** the keys of the drafts of tabs without a conversation */
   readonly #newKeys = new Set<string>()
   readonly #tabs = new Set<ConversationTab>()
 
@@ -34,7 +34,7 @@ export class ConversationTabs extends Owner {
     this.#options = options
   }
 
-  /** Whether the place is one of the tabs. */
+  /** Returns the tab that this surface is, if any. */
   find(surface: ConversationSurface): ConversationTab | undefined {
     return [...this.#tabs].find(tab => tab === surface)
   }
@@ -44,7 +44,7 @@ export class ConversationTabs extends Owner {
     return [...this.#tabs].find(tab => tab.isActive)
   }
 
-  /** Opens a tab with the session, or an empty one to start a session in. */
+  /** Opens a tab with the session, or an empty tab in which a session can be started. */
   open(open: OpenSession | undefined, where: 'here' | 'beside' = 'here'): ConversationController {
     const shown = this.#options.workbench.openTab({
       viewType: TAB_VIEW_TYPE,
@@ -53,7 +53,7 @@ export class ConversationTabs extends Owner {
       retain: true,
     })
     const tab = this.#tab(shown, this.#freeKey())
-    // VS Code notifies the page of the focus only once, possibly before it has loaded
+    // VS Code gives a page the focus only once, possibly before the page has loaded
     tab.focusComposer()
     if (open) tab.controller.take(open)
     return tab.controller
@@ -66,12 +66,12 @@ export class ConversationTabs extends Owner {
     const mine = key !== undefined && isNewKey(key) && !this.#newKeys.has(key) ? key : this.#freeKey()
     const { controller } = this.#tab(shown, mine)
     if (!reference) return
-    // another view has already restored the conversation, so this tab would be empty
+    // if another view has already restored the conversation, this tab would be empty
     if (this.#options.surfaces.elsewhere(reference, controller)) shown.panel.close()
     else void controller.opener.restore(reference)
   }
 
-  /** Each empty tab has its own draft; the draft of a closed tab moves to the next one. */
+  /** Returns the key of an unused draft. Each empty tab has its own draft; the next empty tab gets the draft of a closed one. */
   #freeKey(): string {
     let number = 2
     while (this.#newKeys.has(newKeyOf(number))) number += 1
@@ -99,7 +99,7 @@ export class ConversationTabs extends Owner {
     this.#updateTitles()
     this.register(tab)
     shown.panel.onDidClose(() => {
-      // a closed tab isn't restored, and its conversation may change without a page
+      // a closed tab isn't restored, so its preview is no longer kept up to date
       options.previews.remove(controller.key)
       surfaces.remove(tab)
       this.#newKeys.delete(newKey)
@@ -120,7 +120,7 @@ export class ConversationTabs extends Owner {
     return this.#options.store.get<Record<string, SessionReference>>(TABS) ?? {}
   }
 
-  /** Stores the reference to the session that the tab shows. */
+  /** Stores a reference to the session that the tab shows. */
   #keep(name: string, value: unknown): void {
     if (name !== LAST_SESSION || value === undefined) return
     const reference = value as SessionReference
@@ -131,7 +131,7 @@ export class ConversationTabs extends Owner {
   }
 }
 
-/** The key in the webview's stored state, which may contain anything. */
+/** Returns the key in a page's stored state, which may contain anything. */
 function keyIn(state: unknown): string | undefined {
   if (typeof state !== 'object' || state === null || !('key' in state)) return undefined
   return typeof state.key === 'string' ? state.key : undefined

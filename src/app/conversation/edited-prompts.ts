@@ -9,27 +9,27 @@ import { type DraftStore, type EditedPrompt, editKey } from '../storage/draft-st
 
 type Prompts = ReadonlyMap<EntryId, EditedPrompt>
 
-/** The entry of an edited prompt. What an earlier version stored says only the entry. */
+/** Returns the current entry of an edited prompt. Earlier versions stored only the entry (`of` is missing). */
 function entryOf(prompts: Prompts, id: EntryId, of: EditedPrompt | undefined): EntryId | undefined {
   if (!of) return prompts.has(id) ? id : undefined
   const equal = [...prompts].filter(([, { hash }]) => hash === of.hash)
   return (of.nth === undefined ? equal.at(-1 - (of.after ?? 0)) : equal[of.nth])?.[0]
 }
 
-/** the hashes of prompts, and their texts then */
+/** the hash of each prompt, with the text for which it was computed */
 const hashes = new WeakMap<MessageEntry, { text: string; hash: string }>()
 
 function hashOf(entry: MessageEntry): string {
   const text = messageText(entry)
   const known = hashes.get(entry)
   if (known?.text === text) return known.hash
-  // agents replay prompts with other white space
+  // agents may change white space when they replay prompts
   const hash = createHash('sha256').update(text.replaceAll(/\s/g, '')).digest('base64url')
   hashes.set(entry, { text, hash })
   return hash
 }
 
-/** `isEnd`: these are only the last entries of the conversation. */
+/** Returns the prompts of a conversation. `isEnd` means that these are only the last entries. */
 function promptsOf(entries: readonly Entry[], isEnd = false): Prompts {
   const equal = new Map<string, EntryId[]>()
   for (const entry of entries) {
@@ -50,25 +50,28 @@ function isSame(a: EditedPrompt, b: EditedPrompt | undefined): boolean {
   return a.hash === b?.hash && a.nth === b.nth && a.after === b.after
 }
 
-/** Number of earlier rounds in which the page may still have stored an edit. */
+/** The number of earlier rounds for which edits that the page stores late are still recognized. */
 const MAX_ROUNDS = 16
 
 /**
- * The prompts of the displayed conversation that the user edits where they are, for its page. A replay gives prompts other entries, and the
- * page may not know that yet when it stores an edit: what it stores says in which round it got the entries.
+ * The prompts of the displayed conversation that the user edits in place, for the conversation's page. A replay gives prompts other
+ * entries. The page may not know them yet when it stores an edit, so each stored edit contains the round in which the page got the entries.
  */
 export class EditedPrompts {
-  /** the last round of any view: stored edits say in which round they were, and conversations can be shown in another view later */
+  /**
+   * the number of the last round of any view; shared, since a conversation can be shown in another view later, and stored edits contain the
+   * number
+   */
   static #lastRound = 0
   readonly #drafts: DraftStore
   readonly #controller: ConversationController
   #isDue = false
   #round = 0
-  /** the entries of this round, their conversation, and the first round that had them */
+  /** the entries of this round, their conversation, and the first round in which they were the same */
   #shown: { key: string; entries: readonly Entry[]; isEnd: boolean; since: number } | undefined
-  /** the prompts of earlier rounds, by the first round with them */
+  /** the prompts of earlier rounds, by the first round that had them */
   readonly #earlier = new Map<number, Prompts>()
-  /** the entries of the edits that the page has got in this round */
+  /** the entries of the edits that were sent to the page in this round */
   #sent: ReadonlySet<EntryId> = new Set()
 
   constructor(drafts: DraftStore, controller: ConversationController) {
@@ -76,14 +79,14 @@ export class EditedPrompts {
     this.#controller = controller
   }
 
-  /** Whether the page still has to get the edits: their entries weren't known, but are now. */
+  /** Whether the edits must still be sent to the page, because their entries are known only now. */
   get isDue(): boolean {
     return this.#isDue && this.#entries !== undefined
   }
 
   /**
-   * The edits for a snapshot. None while the agent replays the conversation. In another round, the page closes its editors. The text of an
-   * edit whose prompt is gone moves to the composer.
+   * Returns the edits for a snapshot; none while the agent replays the conversation. When the round changes, the page closes its editors.
+   * The text of an edit whose prompt is gone moves to the composer.
    */
   forSnapshot(key: string): ConversationSnapshot['edits'] {
     this.#follow()
@@ -101,7 +104,7 @@ export class EditedPrompts {
     return { round: this.#round, prompts }
   }
 
-  /** Where a page's edit is stored. Calls `showAgain` if the page doesn't show the edit there. */
+  /** Returns the entry under which a page's edit is stored. Calls `showAgain` if the page doesn't show the edit at this entry. */
   place(
     key: string,
     { round, entryId }: EditedEntry,
@@ -113,7 +116,7 @@ export class EditedPrompts {
     const isNow = isShown && shown !== undefined && round >= shown.since
     const earlier = isNow ? undefined : this.#promptsIn(round)?.get(entryId)
     const found = isNow ? entryId : earlier && this.#entryNow(key, earlier, isShown)
-    // in a conversation, another prompt can have this entry now
+    // another prompt of the conversation may have this entry now, so the key contains the round
     const at = found ?? (isShown ? `${round}/${entryId}` : entryId)
     if (isShown && !this.#entries) this.#isDue = true
     else if (isShown && round < this.#round && !this.#sent.has(at)) {
@@ -130,7 +133,9 @@ export class EditedPrompts {
     return entryOf(promptsOf(this.#entries), '', of)
   }
 
-  /** Begins another round if prompts have other entries now, or those of another conversation, which can have equal prompts. */
+  /**
+   * Starts another round if prompts have other entries now, or if the entries belong to another conversation, which can have equal prompts.
+   */
   #follow(): void {
     const { key, current, opener } = this.#controller
     const end = current ? undefined : opener.end?.conversation.entries

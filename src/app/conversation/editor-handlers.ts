@@ -20,7 +20,7 @@ import { CommandId } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { settingOf, type Workbench } from '../workbench.ts'
 
-/** Handles opening, copying and running content of a conversation. */
+/** Returns the handlers that open, copy and run content of a conversation. */
 export function editorHandlers(
   controller: ConversationController,
   workbench: Workbench,
@@ -37,7 +37,7 @@ export function editorHandlers(
     const part = entry.content[target.content]
     const change = part?.type === 'diff' ? part.changes[target.change] : undefined
     if (!change || part?.type !== 'diff') return undefined
-    // a file of another machine isn't the file at the same path here
+    // a file on another machine isn't the file at the same path on this machine
     const isHere = !isElsewhere(controller.pathMappings, change.path, open.plan.setup.cwd)
     return { change, patch: part.patch, roots: open.plan.setup, isHere }
   }
@@ -52,7 +52,7 @@ export function editorHandlers(
     if (isElsewhere(controller.pathMappings, path, roots()?.cwd ?? '/')) throw onServer(path)
     await open()
   }
-  /** A file that the agent's text names, as that of this machine; `undefined` if it's not here. */
+  /** Returns the path on this machine of a file that the agent's text names; `undefined` if the file isn't on this machine. */
   const namedInText = (path: string): string | undefined => {
     const { pathMappings } = controller
     if (!pathMappings) return path
@@ -95,7 +95,7 @@ export function editorHandlers(
       show(editors.openContent(name, mimeType, Buffer.from(data, 'base64'))),
     'conversation/applyCode': ({ path, ...code }) => {
       const here = path === undefined ? undefined : namedInText(path)
-      // if the file that it names is on the server, the code is for the open editor
+      // if the named file is on the server, the code is applied to the open editor
       return show(editors.applyCode(here === undefined ? code : { ...code, path: here }, roots()))
     },
     'conversation/card': ({ cardId, action }) =>
@@ -211,7 +211,7 @@ async function runCardAction(
   }
 }
 
-/** Sends a page the colors of code in its theme, and the user's layout for diffs. */
+/** Sends a page the theme's colors for code, and the user's layout for diffs. */
 export function connectAppearance(
   connection: WebviewConnection<ConversationHostMessages>,
   workbench: Workbench,
@@ -244,8 +244,8 @@ export function connectAppearance(
 }
 
 /**
- * Sends a page what its composer needs from the editor: the active file and selection, which can be added to the prompt, and which key
- * sends.
+ * Sends a page what its composer needs from the editor: the active file and selection, which can be added to the prompt, and the key that
+ * sends a prompt.
  */
 export function connectComposer(
   connection: WebviewConnection<ConversationHostMessages>,

@@ -7,11 +7,11 @@ import type { EntryText } from '../../conversation/entries/entry-kind.ts'
 import { entryKind } from '../../conversation/entries/entry-kinds.ts'
 import type { Change, SessionState } from '../../conversation/state.ts'
 
-/** Length of a slice in milliseconds; then the extension host can do other work. */
+/** The maximum duration of a slice of a search, in milliseconds. Between slices, the extension host can do other work. */
 const SLICE_MS = 12
-/** After this time, a search reports its results so far. Milliseconds. */
+/** The time after which a search reports its results so far, in milliseconds. */
 const PARTIAL_MS = 150
-/** Time limit for a slice with a regular expression; then the search is aborted. Milliseconds. */
+/** The time limit for a slice of a search with a regular expression, in milliseconds. A search that takes longer is aborted. */
 const EXPRESSION_MS = 500
 /** The maximum share of the time for searching updates of a running conversation. */
 const SHARE = 1 / 8
@@ -20,7 +20,7 @@ const MIN_WAIT_MS = 100
 interface Search {
   id: number
   pattern: RegExp
-  /** matches by entry index */
+  /** number of matches by entry index: in the head, and in the whole entry */
   counts: Map<number, [head: number, all: number]>
   total: number
   limited: boolean
@@ -37,7 +37,7 @@ export class FindSearch extends Owner {
   readonly #terminalEntries = new Map<string, Set<number>>()
   readonly #changed = new Set<number>()
   #search: Search | undefined
-  /** the first search of all entries isn't complete */
+  /** whether the first search of all entries is still in progress */
   #searching = false
   #timer: NodeJS.Timeout | undefined
   #cost = 0
@@ -50,7 +50,7 @@ export class FindSearch extends Owner {
     this.register(toDisposable(() => this.stop()))
   }
 
-  /** Resolves when everything was searched or another search was started. */
+  /** Searches the conversation. Resolves when everything was searched or another search was started. */
   async start(id: number, query: FindQuery): Promise<void> {
     this.#end()
     if (query.text === '') {
@@ -75,7 +75,7 @@ export class FindSearch extends Owner {
     this.#terminalEntries.clear()
   }
 
-  /** Another conversation is displayed, or the current one was reloaded. */
+  /** Ends the search and starts it again, because another conversation is displayed or the conversation was reloaded. */
   reset(): void {
     const search = this.#search
     this.stop()
@@ -84,13 +84,13 @@ export class FindSearch extends Owner {
     void this.#searchAll(this.#search)
   }
 
-  /** A hidden view gets no updates; it catches up when it's shown again. */
+  /** Notes whether the view is visible. A hidden view gets no updates; they follow when it's shown again. */
   setVisible(visible: boolean): void {
     this.#visible = visible
     if (visible && this.#changed.size > 0 && !this.#searching) this.#schedule()
   }
 
-  /** The conversation changed. Does nothing without a search. */
+  /** Schedules a search of the changed entries. Does nothing if no search is open. */
   note(changes: readonly Change[]): void {
     if (!this.#search) return
     const index = this.#state()?.index
@@ -149,7 +149,7 @@ export class FindSearch extends Owner {
     if (this.#changed.size > 0) this.#schedule()
   }
 
-  /** Searches entries from `position` on until the time is over; returns the position to continue from. */
+  /** Searches entries from `position` on until the time `until`. Returns the position at which to continue. */
   #searchFrom(search: Search, position: number, until: number): number {
     const state = this.#state()
     const { length } = state?.entries ?? []
@@ -203,7 +203,7 @@ export class FindSearch extends Owner {
     this.#timer ??= setTimeout(() => this.#follow(), Math.max(MIN_WAIT_MS, this.#cost / SHARE))
   }
 
-  /** Searches changed entries again. */
+  /** Searches the changed entries again. */
   #follow(): void {
     this.#timer = undefined
     const search = this.#search

@@ -13,7 +13,7 @@ import type { ConversationSurfaces } from './conversation-surface.ts'
 
 const FOLLOW_AGENT = 'parley.followAgent'
 
-/** While it's turned on, the editor follows the agent of the active conversation. */
+/** The switch that makes the editor follow the agent of the active conversation. */
 export class FollowAgent extends Owner {
   readonly #store: KeyValueStore
   readonly #workbench: Workbench
@@ -39,7 +39,7 @@ export class FollowAgent extends Owner {
     this.#change.fire()
   }
 
-  /** Starts to listen to the sessions; `surfaces` knows the active one. */
+  /** Starts to follow the agent of the active conversation whenever the switch is on. */
   follow(manager: SessionManager, surfaces: ConversationSurfaces): this {
     const follow = () => {
       if (this.#following) this.owned.release(this.#following)
@@ -60,7 +60,7 @@ export class FollowAgent extends Owner {
     return this
   }
 
-  /** Turns following on or off. */
+  /** Returns the handlers that turn following on and off, and sends the page the state. */
   connect(connection: WebviewConnection<ConversationHostMessages>) {
     const tell = () => connection.send('follow/shown', { on: this.on })
     const handlers = {

@@ -47,11 +47,11 @@ export interface HeadSources {
   worktrees: Pick<WindowWorktrees, 'of' | 'hasRepository'>
   environments: Pick<AgentEnvironments, 'note' | 'isOutdated' | 'slowTool'>
   ruleMessages: { rules: Pick<PermissionRules, 'allowances'> }
-  /** The page shows the session switcher. */
+  /** whether the page shows the session switcher */
   isSwitching?: boolean
 }
 
-/** Everything a view shows of a conversation besides its entries. */
+/** Returns all that a view shows of a conversation besides its entries. */
 export function buildHead(sources: HeadSources): ConversationHead {
   const { controller, agents, optionMemory, agentDefaults, accounts } = sources
   const { current, phase, agentId, agentName } = controller
@@ -60,7 +60,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
   const state = session?.state
   const shown = state ?? controller.opener.end?.conversation
   const { isRemote } = session?.agent.capabilities ?? {}
-  // rules allow nothing on another machine
+  // rules allow nothing for an agent on another machine
   const offered = isRemote ? NONE : sources.ruleMessages.rules.allowances()
   const environment = current && sources.environments.note(current.agentId, current.plan.setup.cwd)
   const worktree = current && sources.worktrees.of(current.plan.setup.cwd)
@@ -77,7 +77,7 @@ export function buildHead(sources: HeadSources): ConversationHead {
         ? undefined
         : {
             ...accounts.describe(agentId),
-            // an agent that isn't running is only a placeholder, whose methods aren't known
+            // the sign-in methods are known only while the agent runs; otherwise `session.agent` is a placeholder
             ...(phase === 'ready' && session?.agent.authMethods.length === 0 && { hasNoSignIn: true }),
           },
     canFork: phase === 'ready' && session?.agent.capabilities.fork === true,
@@ -134,7 +134,7 @@ function choicesOf(agents: AgentDirectory, accounts: Accounts): AgentChoice[] {
     .map(agent => (agent.source === 'demo' ? agent : { ...agent, account: accounts.describe(agent.agentId) }))
 }
 
-/** The agents that are shown without a session, and the list of sessions. */
+/** Returns the agents to show without a session, and the list of sessions. */
 function beginning({
   controller: {
     phase,
@@ -160,7 +160,7 @@ function beginning({
   }
 }
 
-/** `shown`: all entries, or only those from position `first` on. */
+/** Returns a rewind with the positions of its entries. `entries` are all entries, or only those from position `first` on. */
 function noteOfRewind(
   { entries, first = 0 }: Pick<SessionState, 'entries'> & { first?: number },
   notice: RewindNotice,
@@ -168,7 +168,7 @@ function noteOfRewind(
   const { id, rewind } = notice
   const end = entries.lastIndexOf(notice)
   let [from, to] = [0, end]
-  // entries are in the order of their turns
+  // a binary search, since entries are in the order of their turns
   while (from < to) {
     const middle = (from + to) >> 1
     if (entries[middle]!.turn < rewind.from) from = middle + 1
@@ -185,20 +185,23 @@ export function pendingNotes({ requests, state }: Session): PendingRequestNote[]
   }))
 }
 
-/** Work besides the turn's own, while an agent has the session; `undefined` if there is none. */
+/** Returns the work besides the turn's own, while an agent has the session; `undefined` if there is none. */
 export function runningIn({ session, services }: OpenSession): Running | undefined {
   if (!services) return undefined
   const running = runningWork(session.conversation.state, services.terminals.running)
   return running.work.length + running.others > 0 ? running : undefined
 }
 
-/** The title of a session that is being opened, or couldn't be, from the list in which the user selected it. */
+/**
+ * Returns the title of a session that is being opened or couldn't be opened. The title is from the list in which the user selected the
+ * session.
+ */
 function titleOfAttempt({ opener: { state } }: ConversationController): string | undefined {
   const attempt = attemptOf(state)
   return attempt && attempt.type !== 'new' && attempt.type !== 'fork' ? attempt.title : undefined
 }
 
-/** The agent's own name and the protocol version. */
+/** Returns the agent's own name with its version, and the protocol version. */
 function programOf(agent: Agent | undefined): string | undefined {
   if (!agent) return undefined
   const { name, title, version } = agent.info
@@ -235,7 +238,7 @@ function progressOf({ controller, environments }: HeadSources): string | undefin
   }
 }
 
-/** Cards for problems that prevent any session come first, then failures. */
+/** Returns the cards: first for problems that prevent any session, then for failures. */
 function cardsOf({ controller, agents, installs, environments }: HeadSources): Card[] {
   const { state } = controller.opener
   const before = state.type === 'failed' ? state.before : undefined

@@ -17,11 +17,11 @@ import { HAS_COMMENTS } from '../storage/stores.ts'
 import type { CommentAction, CommentThreads, ShownComment } from '../workbench.ts'
 import type { ConversationSurfaces } from './conversation-surface.ts'
 
-/** Comments that were sent, in the storage of the workspace. */
+/** The key for sent comments in the storage of the workspace. */
 const STORED = 'parley.lineComments'
-/** Maximum number of sent comments; the oldest are removed first. */
+/** The maximum number of sent comments. The oldest ones are removed first. */
 const MAX_SENT = 200
-/** A comment that leaves a draft may appear in a queue or another draft within this time. Milliseconds. */
+/** How long a comment that left a draft may take to appear in a queue or another draft, in milliseconds. */
 const MOVE_MS = 100
 
 const stored = z.object({
@@ -38,9 +38,9 @@ const stored = z.object({
 })
 
 interface Comment extends ShownComment {
-  /** the key of its conversation */
+  /** the key of the comment's conversation */
   key: string
-  /** The turn that got the comment: the agent's changes since then may address it. */
+  /** the number of the turn that got the comment; later changes of the agent may address it */
   since?: number
 }
 
@@ -51,7 +51,7 @@ interface LineCommentsOptions {
   sessions: Pick<OpenSessions, 'withKey'>
   tracker: ChangeTracker
   store: KeyValueStore
-  /** of the workspace */
+  /** the folders of the workspace */
   folders: () => ReadonlyArray<{ name: string; path: string }>
   onAdd: (agentName: string | undefined) => void
 }
@@ -66,7 +66,7 @@ export class LineComments extends Owner {
   readonly #comments = new Map<string, Comment>()
   /** By conversation: the ids of comments in its draft and in its queued prompts. */
   readonly #unsent = new Map<string, { draft: Set<string>; queued: Set<string> }>()
-  /** ids of comments that their page may not have received yet; until then, a draft that the page stores may lack them */
+  /** ids of comments that their page may not have received yet; until then, a draft that the page stores may lack the comments */
   #unconfirmed = new Set<string>()
   /**
    * ids of comments that were deleted at their lines; a page may still store a draft with them, even for a conversation that it no longer
@@ -97,19 +97,19 @@ export class LineComments extends Owner {
     return this.#options.threads.reveal(id)
   }
 
-  /** The user removed a queued prompt: its comments aren't sent. */
+  /** Removes the comments of a queued prompt that the user removed, since the comments aren't sent. */
   promptRemoved({ items }: Draft<Attachment>): void {
     for (const { id } of items) this.#remove(id)
   }
 
-  /** The comments on a document in a conversation's draft. */
+  /** Returns the comments on a document in a conversation's draft. */
   inDraft(key: string, uri: string): Attachment[] {
     return this.#options.drafts
       .get(key)
       .items.filter(({ content }) => content.type === 'comment' && content.uri === uri)
   }
 
-  /** The comments are now in a queued prompt. */
+  /** Removes comments from the draft that are now in a queued prompt. */
   leaveDraft(key: string, items: readonly Attachment[]): void {
     for (const { id } of items) this.#write({ key, id })
   }
@@ -127,9 +127,9 @@ export class LineComments extends Owner {
         this.#deleted.delete(id)
         this.#unconfirmed.delete(id)
         const known = this.#comments.get(id)
-        // a queued prompt has the lines of the moment when it was written
+        // a queued prompt keeps the lines that the comment had when the prompt was written
         if (known?.state === 'queued' && state === 'queued' && known.key === key) continue
-        // a page may store an older position before it learns that the lines moved
+        // a page may store an older position of the comment before it gets the new one
         const newest = known?.state === 'draft' ? known : content
         const { uri, startLine, endLine, quote, text } = newest
         this.#show({ uri, startLine, endLine, quote, text, id, key, state, ...this.#agentOf(key) })
@@ -167,7 +167,7 @@ export class LineComments extends Owner {
     if (path !== undefined) this.#changed(new Set([path]))
   }
 
-  /** Changes the draft on disk, and in its page if there is one. */
+  /** Changes the comment in the stored draft, and in the conversation's page if there is one. */
   #write({ key, id }: Pick<Comment, 'key' | 'id'>, item?: Attachment): void {
     const { drafts, surfaces } = this.#options
     const { items } = drafts.get(key)
@@ -180,9 +180,9 @@ export class LineComments extends Owner {
     const unconfirmed = new Set(this.#unconfirmed)
     drafts.setItems(key, changed)
     const isNotified = surfaces.withKey(key)?.commentChanged(key, id, item)
-    // a page that already has the comment stores a draft without it only if the user removed or sent it
+    // if a page that already has the comment stores a draft without it, the user removed or sent the comment
     if (isNotified && item && !isKnown) unconfirmed.add(id)
-    // only a draft stored by the page proves that the page has a comment
+    // only a draft that the page stores later proves that the page has the comment
     this.#unconfirmed = unconfirmed
   }
 
@@ -192,7 +192,7 @@ export class LineComments extends Owner {
     if (action.type === 'add') {
       const { type: _, ...added } = action
       const { controller } = this.#options.surfaces.active
-      // a plan belongs to its conversation
+      // a comment on a plan belongs to the plan's conversation
       const key = planPlace(added.uri)?.key ?? controller.key
       const comment: Comment = { ...added, key, state: 'draft', ...this.#agentOf(key) }
       this.#show(comment)
@@ -209,7 +209,7 @@ export class LineComments extends Owner {
         return
       case 'move': {
         const { uri, startLine, endLine, quote } = action
-        // once it's sent, the text that the agent got tells whether its lines have changed
+        // a sent comment keeps the quote that the agent got, which shows whether the lines have changed
         this.#update({ ...comment, uri, startLine, endLine, ...(isDraft && { quote }) })
         return
       }
@@ -236,7 +236,7 @@ export class LineComments extends Owner {
       return
     }
     const isIn = this.#options.drafts.get(key).items.some(one => one.id === id)
-    // the comment may have left the draft a moment ago
+    // the comment may just have left the draft
     if (isIn || this.#unconfirmed.has(id)) this.#write(comment, this.#itemOf(comment))
   }
 
@@ -301,7 +301,7 @@ export class LineComments extends Owner {
   }
 }
 
-/** The path of a document that isn't a file. */
+/** Returns the path of a document that isn't a file. */
 function pathIn(uri: string): string {
   try {
     return decodeURIComponent(new URL(uri).pathname)
@@ -311,8 +311,8 @@ function pathIn(uri: string): string {
 }
 
 /**
- * How a comment changes with the agent's changes since then: changes within its lines or new lines next to them address it; others may move
- * its lines. `undefined`: not at all.
+ * Returns how the agent's changes since then affect a comment. Changes within its lines, or new lines next to them, address the comment;
+ * other changes may move its lines. Returns `undefined` if nothing changes.
  */
 function addressedBy(
   changes: Pick<ChangeScope, 'hunks' | 'current'>,
@@ -333,7 +333,7 @@ function addressedBy(
   const end = first + endLine - startLine + 1
   const words = new Set(quote.split(/\r?\n/).filter(line => line.trim() !== ''))
   const isThere = hunks.some(({ start, before, after }) => {
-    // lines that were added directly before or after the commented line may be what the comment asks for
+    // new lines directly before or after the commented line may be what the comment asks for
     const near = before.length === 0 ? 1 : 0
     if (start < end + near && start + after.length > first - near) return true
     return found === undefined && before.some(line => words.has(line.replace(/\r?\n$/, '')))

@@ -13,7 +13,7 @@ import type { HistoryList } from '../../sessions/listing/history-list.ts'
 import type { SessionManager } from '../../sessions/session-manager.ts'
 import { transcriptAttachment } from './conversation-context.ts'
 
-/** Sessions that are offered before anything is typed, and for a title. */
+/** The maximum number of sessions offered before the user types anything. */
 const MAX_RECENT = 3
 const MAX_FOUND = 6
 
@@ -26,7 +26,7 @@ interface MentionedSessionsOptions {
   secrets: Pick<SecretRegistry, 'redact'>
 }
 
-/** The sessions that a prompt can mention: all whose text Parley has, except the prompt's own session. */
+/** Finds the sessions that a prompt can mention: all whose text Parley has, except the prompt's own session. */
 export class MentionedSessions {
   readonly #options: MentionedSessionsOptions
 
@@ -35,8 +35,8 @@ export class MentionedSessions {
   }
 
   /**
-   * Finds sessions by title. Without a query, or for `session`, the latest ones; sessions of this workspace come first. `current`: the key
-   * of the prompt's own session.
+   * Returns the sessions with this title, those of this workspace first. Without a query, or for `session`, returns the latest sessions.
+   * `current` is the key of the prompt's own session.
    */
   find(query: string, current: string): MentionRow[] {
     const { history, transcripts, manager, isHere } = this.#options
@@ -57,7 +57,7 @@ export class MentionedSessions {
     return ranked.slice(0, MAX_FOUND).map(({ obj, indexes }) => rowOf(obj, [...indexes]))
   }
 
-  /** The latest turns of a session. Rejects with a sentence if nothing of it is there. */
+  /** Returns the latest turns of a session. Throws an error with a sentence for the user if Parley has no text of the session. */
   attachment({ agentId, sessionId }: SessionId): Attachment {
     const { history, secrets } = this.#options
     const item = history.find(agentId, sessionId)
@@ -67,7 +67,7 @@ export class MentionedSessions {
     const title = secrets.redact(titleIn(item)) || l10n.t('Conversation')
     const attachment = transcriptAttachment(state, { title, agentName, cwd }, true)
     const { content } = attachment
-    // a stored conversation has no secrets, but a displayed one may
+    // a stored conversation contains no secrets, but a displayed one may
     if (content.type === 'resource' && content.text !== undefined) content.text = secrets.redact(content.text)
     return { ...attachment, id: crypto.randomUUID() }
   }
@@ -85,7 +85,7 @@ export class MentionedSessions {
   }
 }
 
-/** The session's title as one line. */
+/** Returns the session's title as one line. */
 function titleIn({ title = '' }: HistoryItem): string {
   return visible(title).replace(/\s+/g, ' ').trim()
 }

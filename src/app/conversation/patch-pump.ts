@@ -18,32 +18,35 @@ import type { Session } from '../../conversation/session.ts'
 import type { Change, Entry, SessionState, TerminalState, ToolCallEntry } from '../../conversation/state.ts'
 import { cutToolCall, sentToolCall, toolCallDelta } from './tool-call-delta.ts'
 
-/** Number of entries in a snapshot; the view requests earlier ones when it scrolls there. */
+/** The number of entries in a snapshot. The view requests earlier entries when it scrolls to them. */
 const SNAPSHOT_ENTRIES = 100
 /** Minimum time between two patches: one frame of a 60 Hz screen, in milliseconds. */
 const FRAME_MS = 16
-/** Interval of patches while a conversation is being loaded, in milliseconds, since users read it only afterward. */
+/**
+ * The interval of patches while a conversation is being loaded, in milliseconds. It's longer, since users read the conversation only
+ * afterward.
+ */
 const LOADING_MS = 500
-/** After a patch with more text than anyone reads in a frame, the next ones come less often. */
+/** The number of characters in a patch after which the next patches come less often, since nobody reads that much in a frame. */
 const MAX_READ_IN_FRAME = 4000
 const FAST_MS = 48
-/** Redrawing is slower in a long conversation: for each of this many entries, the interval is a millisecond longer. */
+/** The number of entries for which the interval is a millisecond longer, since drawing is slower in a long conversation. */
 const ENTRIES_PER_MS = 50
 
 interface PatchPumpOptions {
   session: () => Session | undefined
-  /** the end of a conversation whose session isn't displayed yet */
+  /** Returns the end of a conversation whose session isn't displayed yet. */
   end: () => ConversationEnd | undefined
   head: () => ConversationHead
-  /** the part of the head that changes with entries and terminals */
+  /** Returns the part of the head that changes with entries and terminals. */
   running: () => ConversationHead['running']
   draft: () => ConversationSnapshot['draft']
   composerHeight: () => number | undefined
-  /** prompts that are returned to the composer */
+  /** Returns prompts that go back to the composer. */
   returned: () => ReturnedPrompt[]
-  /** Throws or rejects if the message can't be sent. */
+  /** Sends a snapshot. Throws or rejects if the message can't be sent. */
   sendSnapshot: (snapshot: ConversationSnapshot) => unknown
-  /** Throws or rejects as `sendSnapshot` does. */
+  /** Sends a patch. Throws or rejects if the message can't be sent. */
   sendPatch: (patch: ConversationPatch) => unknown
   sendReturned: (prompts: ReturnedPrompt[]) => void
 }
@@ -65,19 +68,19 @@ export class PatchPump extends Owner {
   #timer: NodeJS.Timeout | undefined
   #sentHead: ConversationHead | undefined
   #sentEnd: ConversationEnd | undefined
-  /** tool calls as sent since the last snapshot */
+  /** the tool calls as they were last sent, since the last snapshot */
   readonly #sentTools = new Map<string, ToolCallEntry>()
   /** terminals whose output the view shows */
   #watched: ReadonlySet<string> = new Set()
-  /** entries of tool calls that the view shows completely */
+  /** ids of tool calls that the view shows completely */
   #shown: ReadonlySet<string> = new Set()
   /** number of entries that the view knows */
   #sentTotal = 0
   /** ids of the pending requests that the view knows */
   #sentPending = new Set<string>()
-  /** ids of entries that are needed to draw pending requests, so always sent completely */
+  /** ids of the entries that are needed to draw pending requests, and that are therefore always sent completely */
   #asked = new Set<string>()
-  /** A message couldn't be sent: from now on, each entry and each operation is checked by itself, and one that can't be sent is left out. */
+  /** Set once a message couldn't be sent. From then on, each entry and operation is checked by itself and left out if it can't be sent. */
   #checksEach = false
 
   constructor(options: PatchPumpOptions) {
@@ -86,7 +89,10 @@ export class PatchPump extends Owner {
     this.register(toDisposable(() => clearTimeout(this.#timer)))
   }
 
-  /** The page has no state: it's still loading, while VS Code queues messages for it, or it requested a snapshot. It may be hidden. */
+  /**
+   * Sends a snapshot to a page without state: the page is still loading, while VS Code queues its messages, or it requested a snapshot. The
+   * page may be hidden.
+   */
   begin(): void {
     this.#watched = new Set()
     this.#shown = new Set()
@@ -94,7 +100,7 @@ export class PatchPump extends Owner {
     this.reset()
   }
 
-  /** Before its page has loaded, a view counts as shown unless reported otherwise. */
+  /** Notes whether the view is visible. Before its page has loaded, a view counts as visible unless this says otherwise. */
   setVisible(visible: boolean): void {
     if (visible === this.#inView) return
     this.#inView = visible
@@ -109,7 +115,7 @@ export class PatchPump extends Owner {
     return this.#hasPage && this.#inView
   }
 
-  /** The next update sends the whole state. */
+  /** Makes the next update send the whole state. */
   reset(): void {
     this.#snapshotDue = true
     this.#changes.clear()
@@ -118,13 +124,13 @@ export class PatchPump extends Owner {
 
   headChanged(): void {
     this.#headDirty = true
-    // send the end of a load without delay
+    // a scheduled patch may wait long during a load; its end must be sent without that delay
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#schedule()
   }
 
-  /** Whether the view has nothing to receive after this revision. */
+  /** Whether the view needs nothing more after this revision. */
   isUpToDate(revision: number): boolean {
     return this.#visible && revision === this.#revision && !this.#timer
   }
@@ -172,7 +178,7 @@ export class PatchPump extends Owner {
     this.#headDirty = false
   }
 
-  /** After very many changes: sends only the last entries, and changes of entries that the view already has. */
+  /** Sends only the last entries, and changes of entries that the view already has. Used after very many changes. */
   #sendLast(session: Session, changes: TakenChanges): void {
     const { index } = session.state
     const known = this.#sentTotal
@@ -237,7 +243,7 @@ export class PatchPump extends Owner {
     try {
       await send()
     } catch {
-      // a disposed view can't receive anything
+      // if not even checked messages can be sent, the view was disposed
       if (this.#checksEach) return
       this.#checksEach = true
       this.reset()
@@ -269,14 +275,14 @@ export class PatchPump extends Owner {
     this.#send(ops)
   }
 
-  /** The terminals whose output the view shows; sends the whole output of new ones. */
+  /** Sets the terminals whose output the view shows. Sends the whole output of the added ones. */
   watchTerminals(ids: readonly string[]): void {
     const fresh = ids.filter(id => !this.#watched.has(id))
     this.#watched = new Set(ids)
     this.#tellTerminals(fresh)
   }
 
-  /** The tool calls that the view shows completely; sends new ones as a whole. */
+  /** Sets the tool calls that the view shows completely. Sends the added ones as a whole. */
   showToolCalls(ids: readonly string[]): void {
     const fresh = ids.filter(id => !this.#shown.has(id))
     this.#shown = new Set(ids)
@@ -285,13 +291,13 @@ export class PatchPump extends Owner {
     if (known.length > 0) this.add(known.map(id => ({ type: 'entry', id })))
   }
 
-  /** Returns fetched entries in the form for the page, and sends their terminals. */
+  /** Returns fetched entries in the form that the page needs, and sends their terminals. */
   entriesFetched(entries: readonly Entry[]): Entry[] {
     this.#tellTerminals(entries.flatMap(terminalsIn))
     return entries.map(entry => this.#wanted(entry))
   }
 
-  /** An entry as the view needs it: a tool call without content that isn't shown. */
+  /** Returns an entry in the form that the view needs: a tool call without the content that isn't shown. */
   #wanted(entry: Entry): Entry {
     if (entry.kind !== 'tool_call' || this.#shown.has(entry.id) || this.#asked.has(entry.id)) return entry
     return cutToolCall(entry)
@@ -303,7 +309,10 @@ export class PatchPump extends Owner {
     if (known.length > 0) this.add(known.map(terminalId => ({ type: 'terminal', terminalId })))
   }
 
-  /** Whole entries first and in order, so that a view can append; appended text only for entries that aren't sent as a whole. */
+  /**
+   * Returns the operations: first whole entries in order, so that a view can append them, then appended text of entries that aren't sent as
+   * a whole.
+   */
   #opsOf(state: SessionState, changes: TakenChanges): PatchOp[] {
     const ops: PatchOp[] = []
     const positions = changes.entries.flatMap(id => state.index.get(id) ?? []).sort((a, b) => a - b)
@@ -322,7 +331,7 @@ export class PatchPump extends Owner {
     return ops
   }
 
-  /** For a tool call that was sent since the last snapshot, only the changes are sent. */
+  /** Returns the operation that sends an entry. Of a tool call that was sent since the last snapshot, only the changes are sent. */
   #entryOp(index: number, whole: Entry): PatchOp | undefined {
     const entry = this.#wanted(whole)
     if (entry.kind !== 'tool_call') return { op: 'entry', index, entry }
@@ -348,7 +357,7 @@ export class PatchPump extends Owner {
   }
 }
 
-/** Something may have started or stopped running besides the turn's own work. */
+/** Whether work besides the turn's own may have started or ended. */
 function mayRunOrEnd({ entries, index }: SessionState, changes: TakenChanges): boolean {
   if (changes.terminals.length > 0) return true
   return changes.entries.some(id => {
@@ -368,9 +377,9 @@ function placed(session: Session | undefined, entries: readonly Entry[]) {
 }
 
 /**
- * The operation that updates a view from one head to the next; `undefined` if they are equal. Parts of the session's
- * state are replaced, never changed in place, so long lists are compared by identity; parts that are created each time
- * are small and compared as JSON.
+ * Returns the operation that updates a view from one head to the next; `undefined` if they are equal. Parts of the session's state are
+ * replaced, never changed in place, so long lists are compared by identity. Parts that are created each time are small and compared as
+ * JSON.
  */
 function diffHead(before: ConversationHead, after: ConversationHead): PatchOp | undefined {
   const head: Partial<ConversationHead> = {}

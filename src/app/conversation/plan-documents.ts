@@ -21,13 +21,13 @@ import type { LineComments } from './line-comments.ts'
 /** What the editor needs to show the documents of plans. */
 export type PlanSource = Pick<PlanDocuments, 'onDidOpen' | 'follow' | 'accept' | 'sendComments'>
 
-/** The content of a plan's document. */
+/** A plan as its document shows it. */
 export interface ShownPlan {
-  /** Markdown; `undefined` if the conversation isn't open here, or no longer has the plan */
+  /** the plan as Markdown; `undefined` if the conversation isn't open here, or no longer has the plan */
   text: string | undefined
-  /** the possible answers; absent if the plan can't be answered anymore */
+  /** the possible answers; absent if the plan can no longer be answered */
   pending?: { requestId: string } & PlanOptions
-  /** the answer, or why the plan can't be answered; empty while pending */
+  /** the answer, or the reason why the plan can't be answered; empty while the plan is pending */
   outcome: string
 }
 
@@ -39,14 +39,14 @@ interface PlanDocumentsOptions {
 }
 
 /**
- * The documents of plans that agents present with a question. The question stays in the conversation and can be answered in either place.
- * Comments on a plan's lines are in the draft of its conversation, so that they survive a reload.
+ * The documents of plans that agents present with a question. The question also stays in the conversation, and can be answered there or in
+ * the document. Comments on a plan's lines are part of its conversation's draft, so they survive a reload.
  */
 export class PlanDocuments extends Owner {
   readonly #options: PlanDocumentsOptions
   readonly #open = this.register(new Emitter<string>())
 
-  /** The user wants to see the plan with this URI. */
+  /** Fires with the URI of a plan that the user wants to see. */
   readonly onDidOpen: Event<string> = this.#open.event
 
   constructor(options: PlanDocumentsOptions) {
@@ -72,13 +72,13 @@ export class PlanDocuments extends Owner {
     const request = open.session.requests.open.find(one => one.toolCallId === place.toolCallId)
     const tool = toolOf(open, place, request)
     const text = tool && planOf(tool)
-    // the agent may use the id again for a tool call that is no plan: its question isn't answered here
+    // the agent may use the id again for a tool call that isn't a plan, and its question isn't answered here
     if (text !== undefined && request?.kind === 'permission')
       return { text, pending: { requestId: request.requestId, ...planOptions(request) }, outcome: '' }
     return { text, outcome: outcomeOf(open, place) }
   }
 
-  /** Tells the listener the plan at once, and when the plan or how it was answered has changed. */
+  /** Calls the listener with the plan at once, and again when the plan or its outcome changes. */
   follow(uri: string, listener: (plan: ShownPlan) => void): Disposable {
     const { sessions } = this.#options
     const own = new DisposableStore()
@@ -108,7 +108,7 @@ export class PlanDocuments extends Owner {
     return own
   }
 
-  /** Accepts a plan. An option that allows more than this plan is used only after the user has seen its description. */
+  /** Accepts a plan. If the option allows more than this plan, the user first confirms its description. */
   async accept(uri: string, answer: 'accept' | 'acceptCleared'): Promise<void> {
     const { pending } = this.plan(uri)
     const option = pending?.[answer]
@@ -121,7 +121,7 @@ export class PlanDocuments extends Owner {
       )
       if (chosen !== accept) return
     }
-    // the plan may meanwhile have another question
+    // the plan may have a new request by now, which the user hasn't seen
     this.#answer(uri, answer, pending?.requestId)
   }
 
@@ -140,7 +140,7 @@ export class PlanDocuments extends Owner {
     dialogs.showStatus(l10n.t('Comments sent to {0}', open.agentName))
   }
 
-  /** `asked`: only the request with this id. */
+  /** Answers the plan's pending request. With `asked`, answers only the request with this id. */
   #answer(uri: string, answer: keyof PlanOptions, asked?: string): void {
     const { pending } = this.plan(uri)
     if (!pending || (asked !== undefined && asked !== pending.requestId))
@@ -163,7 +163,7 @@ function answeredText(): string {
   return l10n.t('This plan was already answered.')
 }
 
-/** The tool call of a plan, which may be a subagent's. `asking`: only if the plan is pending. */
+/** Returns the tool call of a plan, which may belong to a subagent. `asking`: only if the plan is pending. */
 function toolOf(
   { session }: OpenSession,
   { toolCallId }: PlanPlace,

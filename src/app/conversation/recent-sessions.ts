@@ -3,15 +3,15 @@ import { newestFirst } from '../../common/date-groups.ts'
 import { Owner } from '../../common/disposable.ts'
 import { Emitter, type Event } from '../../common/event.ts'
 
-/** Number of sessions on the start page and in the session switcher. */
+/** The number of sessions on the start page and in the session switcher. */
 const MAX_SHOWN = 6
 
 /**
- * The first sessions of a list: those of this workspace, and all open ones, including those in the background or in other windows. Sessions
- * that need the user come first, then running ones, then the most recent.
+ * Returns the first sessions of the list: sessions of this workspace, and all open ones, including those in the background or in other
+ * windows. Sessions that need the user come first, then running ones, then the most recent.
  */
 export function firstSessions(rows: readonly HistoryRow[], hasFolder: boolean): HistoryRow[] {
-  // not sorted: there may be thousands of sessions, and every change of one leads here
+  // The list isn't sorted: there may be thousands of sessions, and every change of a session calls this.
   const first: HistoryRow[] = []
   for (const row of rows) {
     if (!isListed(row, hasFolder)) continue
@@ -49,7 +49,7 @@ export interface RecentSessionsOptions {
   open: (agentId: string, sessionId: string) => Promise<void>
   /** Lists the sessions of running agents again. */
   refresh: () => void
-  /** Events after which the rows may differ. */
+  /** events after which the rows may have changed */
   changes: ReadonlyArray<Event<void>>
 }
 
@@ -57,8 +57,8 @@ export interface RecentSessionsOptions {
 export type SessionsToOpen = Pick<RecentSessions, 'list' | 'open' | 'refresh' | 'onDidChange'>
 
 /**
- * The sessions that the start page and the session switcher list. Cached until something in the list changes, since every change of the
- * conversation requests it.
+ * The sessions that the start page and the session switcher list. The list is cached until one of its sessions changes, since every change
+ * of the conversation requests the list.
  */
 export class RecentSessions extends Owner {
   readonly #options: RecentSessionsOptions

@@ -19,12 +19,12 @@ export interface RuleHandlersOptions {
   rules: Pick<PermissionRules, 'suggest' | 'allowances' | 'onDidChange'>
   consent: Pick<RuleConsent, 'accept'>
   settings: RuleSettings
-  /** A folder is open, in whose settings a rule can be. */
+  /** Whether a folder is open, so that a rule can be saved in its settings. */
   hasWorkspace: () => boolean
   dialogs: Pick<Dialogs, 'confirm' | 'pick'>
 }
 
-/** Handles a conversation's requests about permission rules. */
+/** Returns the handlers for a conversation's requests about permission rules. */
 export function ruleHandlers(
   controller: ConversationController,
   { rules, consent, settings, hasWorkspace, dialogs }: RuleHandlersOptions,
@@ -53,7 +53,7 @@ export function ruleHandlers(
     'conversation/saveRule': async ({ key, requestId, offer, json, target }) => {
       const found = await suggest(key, requestId)
       const suggestion = found?.suggestions[offer]
-      // the agent may have changed the tool call meanwhile: save only what the user saw
+      // the agent may have changed the tool call in the meantime, and only the rule that the user saw is saved
       if (!found || !suggestion || jsonOf(suggestion.rule) !== json) {
         throw new Error(l10n.t('The request has changed. No rule was saved.'))
       }

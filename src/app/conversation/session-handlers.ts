@@ -60,12 +60,12 @@ export function sessionHandlers({
       return showFailure(dialogs, show())
     },
     'conversation/permission': ({ key, requestId, optionId, reason }) => {
-      // a request that is no longer pending is shown with its outcome
+      // if the request is no longer pending, the conversation already shows its outcome
       const isAnswered = controller.shownAs(key)?.session.requests.answerPermission(requestId, optionId)
       if (!reason) return
       const prompt = { id: reason.id, draft: { ...EMPTY_DRAFT, text: reason.text } }
       if (isAnswered) controller.prompts.enqueue(key, prompt, { joins: true })
-      // the permission may be granted, or the agent has ended: the prompt returns, so that the user decides
+      // the permission may have been granted, or the agent has ended, so the prompt returns to the composer and the user decides
       else controller.prompts.giveBack(key, prompt)
     },
     'conversation/elicitation': ({ key, requestId, answer }) => {

@@ -13,13 +13,13 @@ import { ConversationPage, type ConversationPageOptions } from './conversation-p
 import type { ConversationMatch, ConversationSurface, SendToPage } from './conversation-surface.ts'
 
 export interface SideBarEvents {
-  /** The view is shown for the first time in this window. */
+  /** Called when the view is shown for the first time in this window. */
   onFirstShown: () => void
-  /** The page reports the focus. */
+  /** Called when the page reports the focus. */
   onFocus: (focus: FocusReport) => void
-  /** A command revealed the view. */
+  /** Called when a command revealed the view. */
   onReveal: () => void
-  /** The view was shown or hidden. */
+  /** Called when the view was shown or hidden. */
   onSeen: () => void
 }
 
@@ -30,13 +30,13 @@ export interface SecondPage {
     connection: WebviewConnection<HistoryHostMessages>,
     isShown: () => boolean,
   ): Disposable
-  /** The user opened History. */
+  /** Must be called when the user opened History. */
   shown(): void
 }
 
 /**
- * The view in the side bar: the conversation, or History instead, while the conversation continues. Connects the view's
- * page when VS Code shows it.
+ * The view in the side bar, which shows the conversation or History. The conversation continues while History is shown. Connects the view's
+ * page when VS Code shows the view.
  */
 export class SideBar implements ConversationSurface {
   readonly controller: ConversationPageOptions['controller']
@@ -75,7 +75,7 @@ export class SideBar implements ConversationSurface {
     return this.#page === page && this.#isViewVisible
   }
 
-  /** Connects the page in which VS Code shows the view. */
+  /** Connects the page of the view when VS Code shows the view. */
   show(view: SideBarView, page: PageChannel): void {
     const first = this.#view === undefined
     this.#view = view
@@ -102,7 +102,7 @@ export class SideBar implements ConversationSurface {
     if (first) this.#events.onFirstShown()
   }
 
-  /** Shows the number of sessions that wait for the user as a badge on the view's icon. `elsewhere`: in other windows. */
+  /** Shows the number of sessions that wait for the user as a badge on the view's icon. `elsewhere` counts sessions in other windows. */
   setWaiting(here: number, elsewhere: number): void {
     this.#waitingSessions = { here, elsewhere }
     const all = here + elsewhere
@@ -117,7 +117,7 @@ export class SideBar implements ConversationSurface {
     this.#events.onReveal()
     this.#setPage('conversation')
     await this.#focusView()
-    // closing a tab activates the next one
+    // when a tab closes, VS Code activates the next editor, so the side bar must become active again
     this.#events.onReveal()
     this.#withConversation(conversation => conversation.focusComposer())
   }
@@ -129,7 +129,7 @@ export class SideBar implements ConversationSurface {
     this.#withConversation(conversation => conversation.showPage(this.#page, true))
   }
 
-  /** If the view has the focus already, VS Code would take it away for a moment, and drop what the user types meanwhile. */
+  /** Focuses the view unless it has the focus, because VS Code would take the focus away for a moment and drop what the user types. */
   async #focusView(): Promise<void> {
     const hasFocus = this.#isViewVisible && this.#conversation?.hasFocus
     if (!hasFocus) await this.#options.workbench.execute(`${ViewId.conversation}.focus`)

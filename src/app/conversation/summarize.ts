@@ -9,8 +9,8 @@ import type { AgentRunner } from '../../sessions/runners/agent-runner.ts'
 import type { Dialogs } from '../workbench.ts'
 
 /**
- * Lets an agent summarize the part of a conversation that a new session doesn't get. `undefined`: it can't, or the user doesn't
- * want to wait; the session begins without it. Never rejects.
+ * Lets an agent summarize the part of a conversation that a new session doesn't get. Resolves to `undefined` if the agent can't, or if the
+ * user doesn't want to wait; the session then starts without a summary. Never rejects.
  */
 export type Summarize = (agentId: string, text: string) => Promise<string | undefined>
 
@@ -23,7 +23,7 @@ interface SummarizeOptions {
   log: Logger
 }
 
-/** Longest summary, in characters. */
+/** The maximum length of a summary, in characters. */
 const MAX_SUMMARY = 10_000
 
 export function createSummarize(options: SummarizeOptions): Summarize {

@@ -2,11 +2,11 @@ import * as l10n from '@vscode/l10n'
 
 export interface TitledTab {
   title: string
-  /** the name of its agent */
+  /** the name of the tab's agent */
   agent: string | undefined
 }
 
-/** The titles of tabs, in the order in which the tabs were opened. Equal titles are followed by the agent's name or a number. */
+/** Returns the titles of tabs, in the order in which the tabs were opened. Equal titles get the agent's name or a number at the end. */
 export function tabTitles(tabs: readonly TitledTab[]): string[] {
   return tabs.map((tab, at) => {
     const alike = tabs.filter(other => other.title === tab.title)

@@ -5,14 +5,14 @@ import type { ToolCallEntry } from '../../conversation/state.ts'
 
 type ToolCallOp = Extract<PatchOp, { op: 'tool' }>
 
-/** Longer content is omitted from a tool call if only its line is shown. Characters. */
+/** The maximum length of content that a tool call keeps while only its line is shown, in characters. */
 const MAX_FOLDED = 1000
-/** Maximum size of a diff whose changed lines are counted for a collapsed tool call; the page requests longer diffs. */
+/** The maximum size, in characters, of a diff whose changed lines are counted for a collapsed tool call. The page requests longer diffs. */
 const MAX_FOLDED_DIFF = 16_000
-/** Length of the end of a command's output, of which the last lines are shown. */
+/** The length of the end of a command's output from which the last lines are shown, in characters. */
 const TAIL_LENGTH = 4000
 
-/** A tool call without long content that its line doesn't show, since most are never expanded. */
+/** Returns a tool call without the long content that its line doesn't show, since most tool calls are never expanded. */
 export function cutToolCall(entry: ToolCallEntry): ToolCallEntry {
   const tail = entry.toolKind === 'execute' && entry.status !== 'completed' ? TAIL_LENGTH : 0
   const last = entry.content.findLastIndex(textOf)
@@ -45,7 +45,7 @@ function cutContent(item: ToolCallContent, tail: number): ToolCallContent {
   return item
 }
 
-/** Whether a JSON value has more than about this many characters. Reads no more than that. */
+/** Whether a JSON value has more than about `most` characters. Stops reading there. */
 function isLong(value: unknown, most: number): boolean {
   let remaining = most
   const visit = (part: unknown): void => {
@@ -61,14 +61,14 @@ function isLong(value: unknown, most: number): boolean {
   return remaining < 0
 }
 
-/** A tool call as it was sent, with a copy of the list of its content, since the original grows in place. */
+/** Returns a copy of a tool call as it was sent. The list of its content is copied because the original list grows in place. */
 export function sentToolCall(entry: ToolCallEntry): ToolCallEntry {
   return { ...entry, content: [...entry.content] }
 }
 
 /**
- * The changes of a tool call since it was sent; `undefined` if there are none. Agents send all of the content with each
- * update: equal items are kept, and of a text that grew, only the new part is sent.
+ * Returns the changes of a tool call since it was sent; `undefined` if there are none. Agents send the whole content with each update, so
+ * equal items are kept, and of a text that grew only the new part is sent.
  */
 export function toolCallDelta(before: ToolCallEntry, entry: ToolCallEntry): ToolCallOp | undefined {
   const op: ToolCallOp = { op: 'tool', id: entry.id, set: {} }
@@ -102,7 +102,7 @@ function textOf(content: ToolCallContent | undefined): string | undefined {
   return content?.type === 'content' && content.content.type === 'text' ? content.content.text : undefined
 }
 
-/** Whether two text blocks differ only in their text. */
+/** Whether two blocks are text blocks that differ only in their text. */
 function isSameApart(one: ToolCallContent | undefined, other: ToolCallContent | undefined): boolean {
   if (one?.type !== 'content' || other?.type !== 'content') return false
   return isDeepStrictEqual(

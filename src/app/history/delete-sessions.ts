@@ -11,8 +11,8 @@ import type { Dialogs } from '../workbench.ts'
 import { countText, type SessionChoice, sessionChoices } from './session-choices.ts'
 
 /**
- * *Delete Sessions…*: deletes the sessions of an agent, those of a folder, or all. Open and pinned sessions stay, and so do sessions that
- * only their agent could delete but can't.
+ * *Delete Sessions…*: deletes the sessions of an agent or a folder, or all sessions. Open and pinned sessions stay. Sessions that only
+ * their agent could delete also stay if the agent can't delete sessions.
  */
 export async function deleteSessions(
   dialogs: Dialogs,
@@ -41,7 +41,7 @@ export async function deleteSessions(
     if (storage.hasDamaged) void dialogs.warn(damagedRemainText())
   }
   const undo = l10n.t('Undo')
-  // their current state: a session may have been opened, pinned or deleted while the user was asked
+  // a session may have been opened, pinned or deleted while the dialog was open
   const now = new Map(history.items().map(item => [sessionKey(item.agentId, item.sessionId), item]))
   const remaining = chosen.sessions.flatMap(item => {
     const current = now.get(sessionKey(item.agentId, item.sessionId))
@@ -64,9 +64,9 @@ function isForAll({ open, pinned, canDelete }: HistoryItem): boolean {
 }
 
 /**
- * Deletes sessions whose deletion can't be undone anymore. The sessions of one agent are deleted one after the other; an agent that doesn't
- * respond doesn't delay other agents. The failures of an agent are reported together. Never rejects.
- * @param tell shows the error of the work, and repeats the work once the user has signed in
+ * Deletes sessions whose deletion can't be undone anymore. The sessions of one agent are deleted one after the other, so an agent that
+ * doesn't respond doesn't delay other agents. The failures of an agent are reported together. Never rejects.
+ * @param tell shows an error of the deletion, and repeats the deletion once the user has signed in
  */
 export async function deleteExpired(
   items: readonly DeletableSession[],
@@ -89,7 +89,7 @@ export async function deleteExpired(
             await actions.delete(item)
           } catch (error) {
             if (isSignInAsked(error)) {
-              // the other sessions can't be deleted either; they stay in the list until the user has signed in
+              // the agent's other sessions can't be deleted either, and stay in the list until the user has signed in
               for (const one of remaining) deletions.ended(one)
               throw error
             }
@@ -117,7 +117,7 @@ function notDeletedOfAllText(count: number): string {
     : l10n.t("{0} sessions were kept because they're open, pinned, or can't be deleted.", count)
 }
 
-/** Says that this number of sessions wasn't deleted. */
+/** Returns a sentence that says that this number of sessions wasn't deleted. */
 export function notDeletedText(count: number): string {
   return count === 1
     ? l10n.t("1 session was kept because it's open in another window or can't be deleted.")

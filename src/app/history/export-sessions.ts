@@ -21,9 +21,9 @@ import { headOf } from '../../sessions/transcript-recorder.ts'
 import type { ProgressStep, Workbench } from '../workbench.ts'
 import { sessionChoices } from './session-choices.ts'
 
-/** The extension of files with lines of the protocol. */
+/** The file name extension of files with lines of the protocol. */
 const LINES_EXTENSION = 'jsonl'
-/** Number of characters to collect before writing. */
+/** The number of characters to collect before they are written. */
 const PIECE = 1 << 20
 
 export function linesFilter(): Record<string, string[]> {
@@ -39,7 +39,7 @@ export interface SessionExporterOptions {
   secrets: SecretRegistry
 }
 
-/** Writes conversations to files, without starting their agents. */
+/** Writes conversations to files without starting their agents. */
 export class SessionExporter {
   readonly #options: SessionExporterOptions
 
@@ -47,7 +47,7 @@ export class SessionExporter {
     this.#options = options
   }
 
-  /** Asks for a file, and writes the conversation to it: as Markdown, or as lines of the protocol. */
+  /** Asks for a file, and writes the conversation to it as Markdown or as lines of the protocol. */
   async exportSession(session: SessionId): Promise<void> {
     const { workbench, history, secrets } = this.#options
     const item = history.find(session.agentId, session.sessionId)
@@ -63,7 +63,7 @@ export class SessionExporter {
       name: `${fileNameOfTitle(item.title ?? '')}.md`,
       filters: { Markdown: ['md'], ...linesFilter() },
     })
-    // the current state, not that when the dialog was opened
+    // reads the conversation only now, since it may have changed while the dialog was open
     const conversation = target && this.#read(item)
     if (!target) return
     if (!conversation)
@@ -81,7 +81,7 @@ export class SessionExporter {
     })
   }
 
-  /** Writes all saved conversations, or those of an agent or a folder, to one file, which is complete or missing. */
+  /** Writes all saved conversations, or those of an agent or a folder, to one file. If that fails, there is no partial file. */
   async exportAll(): Promise<void> {
     const { workbench, history, transcripts } = this.#options
     const { dialogs } = workbench
@@ -138,18 +138,18 @@ export class SessionExporter {
     )
   }
 
-  /** Reads each conversation only when its lines are written, so that only one is in memory. Yields many lines at a time. */
+  /** Yields pieces of many lines each. A conversation is read only when its lines are written, so that only one is in memory. */
   async *#linesOfAll(
     sessions: readonly HistoryItem[],
     signal: AbortSignal,
     wrote: () => void,
   ): AsyncGenerator<string> {
     for (const item of sessions) {
-      // progress is drawn, and Cancel has its effect
+      // lets the progress be drawn, and lets Cancel take effect
       await new Promise(resolve => setImmediate(resolve))
       if (signal.aborted) throw new CancelledError()
       const conversation = this.#read(item)
-      // a session that was deleted meanwhile, or an open one without messages
+      // skips a session that was deleted in the meantime, or an open one without messages
       if (!conversation || conversation.entries.length === 0) continue
       let piece = ''
       for (const line of conversationLines(conversation, this.#aboutOf(item), this.#options.secrets)) {
@@ -163,7 +163,7 @@ export class SessionExporter {
     }
   }
 
-  /** The conversation as it's shown in this window, or else as it's saved. */
+  /** Returns the conversation as this window shows it, or else as it's saved. */
   #read({ agentId, sessionId }: SessionId): SavedConversation | undefined {
     const state = this.#options.manager.find(agentId, sessionId)?.session.state
     if (!state) return this.#options.transcripts.read(agentId, sessionId)

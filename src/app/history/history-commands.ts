@@ -6,14 +6,14 @@ import { UnavailableError } from '../../common/errors.ts'
 import type { SessionId } from '../../common/session-key.ts'
 import { type CommandHandlers, HistoryMenuId } from '../ids.ts'
 
-/** The argument of commands in a session's context menu: the row's `data-vscode-context`. */
+/** The argument of commands in a session's context menu: `data-vscode-context` of the session's row. */
 const historyMenuContext = z.object({
   parleyAgentId: z.string().max(4096),
   parleySessionId: z.string().max(4096),
   parleyPlace: z.enum(['sideBar', 'tab']),
 })
 
-/** The commands of a session's context menu in History. VS Code passes the context of the row. */
+/** Returns the commands of a session's context menu in History. VS Code passes them the context of the row. */
 export function historyMenuCommands(
   act: (
     action: HistoryAction | 'rename',

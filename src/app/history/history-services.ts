@@ -27,7 +27,7 @@ interface HistoryServicesOptions
   views: KeyValueStore
 }
 
-/** History in the side bar and in a tab, and the actions for its sessions. */
+/** Creates History in the side bar and in a tab, and the actions for its sessions. */
 export function createHistoryServices(options: HistoryServicesOptions, own: DisposableStore) {
   const { held, history, manager, indicators, surfaces, windows, workbench, worktrees } = options
   const actions = new SessionActions(options)

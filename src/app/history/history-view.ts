@@ -40,7 +40,7 @@ export interface HistoryViewOptions {
   indicators: SessionIndicators
   interrupted: Interrupted
   deletions: SessionDeletions
-  /** size of all saved conversations in bytes, and its limit; 0 for no limit */
+  /** Returns the size of all saved conversations in bytes, and the limit; 0 for no limit. */
   storage: () => { used: number; max: number }
   search: SearchClient
   transcripts: Pick<Transcripts, 'ends' | 'readEnd' | 'has'>
@@ -54,31 +54,29 @@ export interface HistoryViewOptions {
 interface HistoryPage {
   connection: WebviewConnection<HistoryHostMessages>
   isShown: () => boolean
-  /** the page's last version; absent until the page listens */
+  /** the last state that the page got; absent until the page listens */
   sent?: HistoryPageState
-  /** The page draws the first rows, then asks for the rest. */
+  /** whether the page is drawing the first rows, after which it asks for the rest */
   isDrawing: boolean
 }
 
-/** When to prepare for the conversation that the user opens: once the first rows are drawn. Milliseconds. */
+/** The delay, once the first rows are drawn, before Parley prepares to open a conversation, in milliseconds. */
 const PREPARE_MS = 50
-/** Number of entries to read in advance, usually messages and tool calls. */
+/** The number of entries to read in advance. They usually include messages and tool calls. */
 const PREPARED_ENTRIES = 20
 
 /** The commands that a webview may run. */
 const VIEW_COMMANDS = new Set<string>(Object.values(CommandId))
 
-/**
- * History in the side bar and in an editor tab: the sessions of all agents. Changes are sent while it's visible.
- */
+/** History in the side bar and in an editor tab, with the sessions of all agents. Changes are sent while History is visible. */
 export class HistoryView extends Owner {
   readonly #options: HistoryViewOptions
   readonly #show = this.register(new Emitter<void>())
-  /** The user sees History. */
+  /** Fires when the user sees History. */
   readonly onDidShow = this.#show.event
   readonly #pages = new Map<bridge.HistorySurface, HistoryPage>()
   #scheduled = false
-  /** a conversation was read */
+  /** whether a conversation was read in advance */
   #isPrepared = false
 
   constructor(options: HistoryViewOptions) {
@@ -100,7 +98,7 @@ export class HistoryView extends Owner {
     )
   }
 
-  /** Handles the messages of a page that shows History. Call it before the connection starts to deliver. */
+  /** Handles the messages of a page that shows History. Must be called before the connection delivers messages. */
   listen(
     where: bridge.HistorySurface,
     connection: WebviewConnection<HistoryHostMessages>,
@@ -150,7 +148,7 @@ export class HistoryView extends Owner {
     })
   }
 
-  /** The user opened History: its list may be outdated. */
+  /** Must be called when the user opens History, whose list may be outdated. */
   shown(): void {
     if ([...this.#pages.values()].some(({ isShown }) => isShown())) this.#show.fire()
     this.#send()
@@ -218,7 +216,7 @@ export class HistoryView extends Owner {
     await this.#act(action, agentId, sessionId)
   }
 
-  /** Shows a session where it's open; otherwise loads it, or resumes it if its agent can't load sessions. */
+  /** Reveals a session that is open; otherwise loads the session, or resumes it if its agent can't load sessions. */
   async open(agentId: string, sessionId: string): Promise<void> {
     const item = this.#options.history.find(agentId, sessionId)
     if (item) await this.#act(item.open ? 'show' : item.canLoad ? 'load' : 'resume', agentId, sessionId)
@@ -232,7 +230,7 @@ export class HistoryView extends Owner {
     else if (item) await this.#tell(agentId, () => actions.act(action, item))
   }
 
-  /** One after the other, so that errors and sign-in requests of agents appear one at a time. */
+  /** Runs an action for several sessions, one after the other, so that errors and sign-in requests appear one at a time. */
   async #actOnMany(action: ActionForMany, sessions: readonly SessionId[]): Promise<void> {
     const { history, actions, workbench } = this.#options
     const keys = new Set(sessions.map(({ agentId, sessionId }) => sessionKey(agentId, sessionId)))
@@ -250,7 +248,7 @@ export class HistoryView extends Owner {
     }
   }
 
-  /** Many changes at once are sent in one message. */
+  /** Sends changes soon. Many changes at once are sent in one message. */
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
@@ -264,7 +262,7 @@ export class HistoryView extends Owner {
     for (const page of this.#pages.values()) this.#sendTo(page)
   }
 
-  /** Sends changes to a page. `isRest`: the page requests the remaining rows. */
+  /** Sends changes to a page. `isRest` means that the page requests the remaining rows. */
   #sendTo(page: HistoryPage, isRest = false): void {
     const { connection, sent } = page
     if (!sent || page.isDrawing || !page.isShown()) return
@@ -274,14 +272,14 @@ export class HistoryView extends Owner {
     if (!changes) return
     page.isDrawing = changes.more === true
     connection.send('history/state', changes)
-    // a page that asks for the rest has drawn the first ones
+    // a page that asks for the rest has already drawn the first rows
     if (isRest || !changes.more) this.#prepareOpening(isRest ? 0 : PREPARE_MS)
   }
 }
 
 /**
- * Whether a directory belongs to a folder that is open in this window, or to a worktree of its repository. Many sessions are
- * in few directories.
+ * Returns a function that checks whether a directory is in a folder that is open in this window, or in a worktree of its repository.
+ * Results are cached, since many sessions are in few directories.
  */
 export function workspaceCheck(
   worktrees: HistoryViewOptions['worktrees'],
@@ -293,19 +291,19 @@ export function workspaceCheck(
   return cwd => known.get(cwd) ?? known.set(cwd, isHere(cwd)).get(cwd)!
 }
 
-/** The query for the conversation's own search, from the matches that the search of History found. */
+/** Returns the query for the conversation's own search, made of the texts that the search of History matched. */
 function findQueryOf(matches: readonly string[]): FindQuery {
   const texts = [...new Set(matches.map(match => match.toLowerCase()))]
   const plain = { matchCase: false, wholeWord: false }
   if (texts.length === 1) return { ...plain, text: texts[0]!, regex: false }
-  // the longest first, since the first that matches counts
+  // the longest alternative comes first, since a regular expression takes the first one that matches
   const all = texts
     .sort((a, b) => b.length - a.length)
     .map(text => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   return { ...plain, text: all.join('|'), regex: true }
 }
 
-/** The inputs of History's rows besides the list. */
+/** Returns the inputs of History's rows besides the list. */
 export function surroundings(
   options: Omit<HistoryViewOptions, 'history' | 'actions' | 'transcripts'>,
 ): HistorySurroundings {

@@ -23,7 +23,7 @@ export interface SessionImporterOptions {
   transcripts: Pick<Transcripts, 'add'>
   history: Pick<HistoryList, 'recordsChanged'>
   deletions: Pick<SessionDeletions, 'restore'>
-  /** size of all saved conversations in bytes, and its limit; 0 for no limit */
+  /** Returns the size of all saved conversations in bytes, and the limit; 0 for no limit. */
   storage: () => { used: number; max: number }
 }
 
@@ -32,26 +32,26 @@ interface Imported {
   added: number
   merged: number
   same: number
-  /** couldn't be saved */
+  /** conversations that couldn't be saved */
   failed: number
-  /** Conversations that weren't imported because others would have to be deleted. */
+  /** conversations that weren't imported because others would have been deleted to make room */
   noRoom: number
   newer: number
   /** number of skipped entries and lines */
   skipped: number
-  /** why files couldn't be read */
+  /** the reasons why files couldn't be read */
   problems: string[]
 }
 
-/** How much larger a saved conversation may be than its lines. */
+/** The factor by which a saved conversation may be larger than its lines. */
 const OVERHEAD = 1.5
 
-/** How many characters are read before other work, such as Cancel, can run. */
+/** The number of characters to read before other work, such as Cancel, can run. */
 const READ_AT_ONCE = 200_000
-/** Reading a line takes as long as reading this many characters. */
+/** The cost of reading a line, as a number of characters. */
 const LINE_COST = 2000
 
-/** Saves conversations that were exported, here or on another machine. Nothing that is saved here is replaced. */
+/** Imports conversations that were exported on this or another machine. Saved conversations are never replaced. */
 export class SessionImporter {
   readonly #options: SessionImporterOptions
 
@@ -114,14 +114,14 @@ export class SessionImporter {
       }
       await take(reader.end())
     } catch (error) {
-      // the imported part is incomplete only if the file couldn't be read
+      // if the file couldn't be read to its end, the part that was read is still imported
       if (!signal.aborted) {
         await take(reader.end())
         done.problems.push(messageOf(error))
       }
     }
     done.newer += reader.skipped.newer
-    // a damaged line is usually a missing entry
+    // a damaged line usually means a missing entry, so only the larger number counts
     done.skipped += Math.max(reader.skipped.lines, reader.skipped.entries)
   }
 
@@ -134,13 +134,13 @@ export class SessionImporter {
     const { used, max } = storage()
     if (max > 0 && used + size * OVERHEAD > max) return 'noRoom'
     const { agentName, ...record } = session
-    // else the imported conversation would be deleted with the saved one
+    // otherwise the imported conversation would be deleted together with the saved one
     if (!deletions.restore(record)) return 'failed'
     const saved = await transcripts.add(record.agentId, record.sessionId, conversation)
     if (saved === 'failed') return saved
-    // whoever wrote the file must not choose what an agent may access without asking
+    // whoever wrote the file must not choose folders that an agent may access without asking
     records.imported({ ...record, additionalDirectories: [] })
-    // an agent that isn't on this machine has no other name
+    // an agent that isn't on this machine has no name except in the file
     if (!records.agent(record.agentId))
       records.agentRuns(record.agentId, {
         name: visibleProse(agentName),

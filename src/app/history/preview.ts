@@ -6,14 +6,14 @@ import { readableTitle } from '../../conversation/mcp-tool-call.ts'
 import type { Entry } from '../../conversation/state.ts'
 import type { Transcripts } from '../../history/transcripts.ts'
 
-/** Number of entries that are read at the start and at the end. */
+/** The numbers of entries that are read at the start and at the end. */
 const FIRST = 4
 const LAST = 40
-/** Characters of a message, and number of parts at the end. */
+/** The maximum length of a message in characters, and the maximum number of parts at the end. */
 const MAX_TEXT = 1500
 const MAX_PARTS = 12
 
-/** The preview of a saved conversation, read without its agent: its topic and its latest state. */
+/** Returns the preview of a saved conversation: its topic and its latest state. The agent isn't needed. */
 export function previewOf(
   transcripts: Pick<Transcripts, 'ends'>,
   { agentId, sessionId }: SessionId,

@@ -13,7 +13,7 @@ import type { WorktreeNote } from '../window-worktrees.ts'
 export interface HistorySurroundings {
   trusted: boolean
   hasFolder: boolean
-  /** whether the directory belongs to a folder that is open in this window */
+  /** returns whether the directory belongs to a folder that is open in this window */
   isHere: (cwd: string) => boolean
   worktreeOf: (cwd: string) => WorktreeNote | undefined
   /** the active sessions of the other windows */
@@ -23,22 +23,22 @@ export interface HistorySurroundings {
   search: HistorySummary['search']
   /** sessions whose deletion can be undone */
   deleted: DeletableSession[]
-  /** as in `AgentChoice` */
+  /** returns the agent's icon, in the form of `AgentChoice` */
   iconOf: (agentId: string) => string | undefined
-  /** who is signed in to the agent, as text */
+  /** returns who is signed in to the agent, as text */
   accountOf: (agentId: string) => string | undefined
-  /** how a session's work ended, if the user hasn't viewed it since */
+  /** returns how a session's work ended, if the user hasn't viewed the session since */
   endedOf: (item: HistoryItem) => HistoryRow['ended']
-  /** whether a view of this window shows the session */
+  /** returns whether a view of this window shows the session */
   isShown: (item: HistoryItem) => boolean
 }
 
-/** The data that a page shows. `isPart`: only the first rows. */
+/** The data that a page shows. `isPart` means that `rows` contains only the first rows. */
 type HistoryState = HistorySummary & { rows: HistoryRow[]; isPart: boolean }
 
 /**
- * What the History view shows: the sessions of the list, and sessions that run in other windows. `most`: returns only the first ones of the
- * list, which is much faster if there are thousands.
+ * Returns what History shows: the sessions of the list, and sessions that run in other windows. With `most`, returns only the first
+ * sessions of the list, which is much faster if there are thousands.
  */
 export function historyState(
   list: HistoryList,
@@ -48,10 +48,10 @@ export function historyState(
   const all = list.items()
   const isPart = all.length > most
   const rows = (isPart ? firstOf(all, most) : all).map(item => rowOf(item, around))
-  // in Restricted Mode none can be started
+  // in Restricted Mode, no agent can be started
   const agents = list.agents().filter(({ state }) => around.trusted || state !== 'not-started')
   return {
-    // with a part of the rows, it isn't known which sessions are only in other windows
+    // only the complete list of rows shows which sessions are in other windows alone
     rows: isPart ? rows : withOtherWindows(rows, around.others, around.isHere),
     isPart,
     agents: agents.map(note => {
@@ -71,13 +71,13 @@ export function historyState(
   }
 }
 
-/** A row with the inputs it was created from, besides its item. */
+/** A cached row, with the inputs from which it was created besides its item. */
 interface Made {
   row: HistoryRow
   trusted: boolean
 }
 
-/** Rows of unchanged items, since a change of one item of thousands computes all rows again. */
+/** Caches the rows of unchanged items, since a change of one item computes all rows again, and there may be thousands. */
 const made = new WeakMap<HistoryItem, Made>()
 
 function rowOf(
@@ -127,7 +127,7 @@ function rowOf(
   return row
 }
 
-/** Adds the sessions that run in other windows. */
+/** Returns the rows with the sessions that run in other windows. */
 export function withOtherWindows(
   rows: HistoryRow[],
   others: readonly OtherSession[],
@@ -155,7 +155,7 @@ function inWindow({ indicator, at }: OtherSession): Partial<HistoryRow> {
   return { inWindow: true, ...state, ...(at !== undefined && { updatedAt: at }) }
 }
 
-/** The row of another window's session that isn't in the list, for example because this window doesn't have its agent. */
+/** Returns the row of another window's session that isn't in the list, for example because this window doesn't have its agent. */
 function otherRow(other: OtherSession, isHere: (cwd: string) => boolean): HistoryRow {
   const { agentId, agentName, sessionId, cwd } = other
   const title = visible(other.title ?? '').trim()
@@ -179,7 +179,7 @@ function titleOrPlaceholder(title: string | undefined): string {
 
 function elsewhere({ open, status }: HistoryItem): Pick<HistoryRow, 'elsewhere'> {
   if (open || !status) return {}
-  // An unknown status counts as saved.
+  // a session with an unknown status counts as saved
   if (status.status !== 'open') return { elsewhere: 'saved' }
   const { activity } = status
   return { elsewhere: activity === 'running' || activity === 'requires_action' ? activity : 'open' }
@@ -187,21 +187,24 @@ function elsewhere({ open, status }: HistoryItem): Pick<HistoryRow, 'elsewhere'>
 
 type Sorted = Pick<HistoryRow, 'pinned' | 'updatedAt'>
 
-/** How many rows a page gets first: more than it can show. */
+/** The number of rows that a page gets first, which is more than it can show. */
 const FIRST_ROWS = 100
-/** How many further rows a page gets at once. Small batches keep both sides responsive, so that the user can open a session meanwhile. */
+/**
+ * The number of further rows that a page gets at once. Small batches keep both sides responsive, so that the user can open a session in the
+ * meantime.
+ */
 const MORE_ROWS = 1000
 
-/** What a page knows about History, so that only changes are sent. */
+/** The state of History that a page has, so that only changes are sent. */
 export class HistoryPageState {
   #rows: Map<string, HistoryRow> | undefined
   #summary: HistorySummary | undefined
-  /** changes that didn't fit in the last message */
+  /** the changed rows that didn't fit in the last message, with their keys */
   #waiting: Array<[string, HistoryRow]> = []
 
   /**
-   * The next rows for the page, if the last message didn't contain all. Changes since then are computed only with the last of these rows,
-   * since that takes longer than drawing thousands of rows.
+   * Returns the next rows for the page, if the last message didn't contain all of them. Changes since then are computed only with the last
+   * rows, since computing them takes longer than drawing thousands of rows.
    */
   rest(stateOf: (most?: number) => HistoryState): HistoryChanges | undefined {
     if (!this.#rows || !this.#summary || this.#waiting.length <= MORE_ROWS) return this.update(stateOf)
@@ -210,7 +213,7 @@ export class HistoryPageState {
     return { rows: next.map(([, row]) => row), removed: [], more: true, ...this.#summary }
   }
 
-  /** The changes that the page doesn't have yet, or the first of them; `undefined` if there are none. */
+  /** Returns the changes that the page doesn't have yet, or the first of them; `undefined` if there are none. */
   update(stateOf: (most?: number) => HistoryState): HistoryChanges | undefined {
     const before = this.#rows
     const { rows, isPart, ...summary } = before ? stateOf() : stateOf(FIRST_ROWS)
@@ -241,7 +244,9 @@ function byKey(rows: readonly HistoryRow[]): Map<string, HistoryRow> {
   return new Map(rows.map(row => [sessionKey(row.agentId, row.sessionId), row]))
 }
 
-/** The first items in order, without sorting the whole list: most items are compared only with the last of these. */
+/**
+ * Returns the first `count` items in order, without sorting the whole list: most items are compared only with the last one of the result.
+ */
 function firstOf(items: readonly HistoryItem[], count: number): HistoryItem[] {
   const first: HistoryItem[] = []
   for (const item of items) {

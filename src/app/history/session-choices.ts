@@ -3,13 +3,13 @@ import * as l10n from '@vscode/l10n'
 import type { HistoryItem } from '../../sessions/listing/history-item.ts'
 import type { PickItem } from '../workbench.ts'
 
-/** Sessions to select together: all, those of an agent, or those of a folder. A separator has no sessions. */
+/** Sessions that are selected together: all, those of an agent, or those of a folder. A separator has no sessions. */
 export interface SessionChoice extends PickItem {
   sessions: HistoryItem[]
   of: 'all' | 'agent' | 'folder'
 }
 
-/** All sessions under the label `all`, then each agent's and each folder's if there are several. */
+/** Returns a choice with the label `all` for all sessions, then one for each agent and each folder if there are several. */
 export function sessionChoices(sessions: HistoryItem[], all: string): SessionChoice[] {
   const agents = grouped(sessions, ({ agentId }) => agentId)
   const folders = grouped(sessions, ({ cwd }) => cwd)
@@ -37,7 +37,7 @@ export function sessionChoices(sessions: HistoryItem[], all: string): SessionCho
   ]
 }
 
-/** Groups in the order of their number of sessions, the largest first. */
+/** Groups sessions by key. The group with the most sessions comes first. */
 function grouped(sessions: HistoryItem[], key: (item: HistoryItem) => string): HistoryItem[][] {
   const groups = new Map<string, HistoryItem[]>()
   for (const item of sessions) {

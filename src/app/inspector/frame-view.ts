@@ -1,17 +1,17 @@
 import type { FrameFilter } from '../../bridge/inspector.ts'
 import type { RecordedFrame, RecordedFrames } from './recorded-frames.ts'
 
-/** How many frames are checked before the time is. */
+/** The number of frames to check before looking at the clock. */
 const FRAMES_AT_ONCE = 64
 
-/** The frames that a filter shows. Each has a position, which stays the same when older frames are removed. */
+/** The frames that match a filter. Each frame has a position, which stays the same when older frames are removed. */
 export class FrameView {
   readonly #frames: RecordedFrames
   readonly #matches: (frame: RecordedFrame) => boolean
-  /** the numbers of the frames; those before `#head` were removed from memory */
+  /** the numbers of the matching frames; those before `#head` were removed from memory */
   #numbers: number[] = []
   #head = 0
-  /** the position of the first number */
+  /** the position of the first element of `#numbers` */
   #offset = 0
   /** the number of the next frame to check */
   #next: number
@@ -22,7 +22,7 @@ export class FrameView {
     this.#next = frames.first
   }
 
-  /** Checks new frames for at most this many milliseconds. Returns whether none is left. */
+  /** Checks new frames for at most this many milliseconds. Returns whether all frames are checked. */
   advance(milliseconds: number): boolean {
     const { first, next } = this.#frames
     this.#trim(first)
@@ -46,7 +46,7 @@ export class FrameView {
     return this.#offset + this.#numbers.length
   }
 
-  /** The frames at these positions that are still in memory. `from`: the position of the first one. */
+  /** Returns the frames at these positions that are still in memory. `from` in the result is the position of the first frame. */
   slice(from: number, to: number): { from: number; frames: RecordedFrame[] } {
     this.#trim(this.#frames.first)
     const first = Math.max(from, this.start)
@@ -54,7 +54,7 @@ export class FrameView {
     return { from: first, frames: numbers.map(n => this.#frames.get(n)!) }
   }
 
-  /** The position of a frame; `undefined` if the filter doesn't show it. */
+  /** Returns the position of a frame; `undefined` if the filter doesn't show it. */
   positionOf(n: number): number | undefined {
     let low = this.#head
     let high = this.#numbers.length
@@ -87,7 +87,7 @@ function frameMatcher(filter: FrameFilter): (frame: RecordedFrame) => boolean {
     (pattern === undefined || pattern.test(frame.json) || pattern.test(frame.method ?? ''))
 }
 
-/** Matches a text, also as JSON writes it. */
+/** Returns an expression that matches a text, either as it is or as JSON writes it. */
 function patternOf(text: string): RegExp {
   const forms = new Set([text, JSON.stringify(text).slice(1, -1)])
   return new RegExp([...forms].map(form => form.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')).join('|'), 'i')

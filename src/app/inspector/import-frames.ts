@@ -6,15 +6,15 @@ import { readLines } from '../../history/read-lines.ts'
 import type { ProtocolRecorder } from './protocol-recorder.ts'
 import type { FrameSource, RecordedFrame } from './recorded-frames.ts'
 
-/** Longer lines are skipped. Bytes. */
+/** The maximum length of a line in bytes. Longer lines are skipped. */
 const MAX_LINE = 8 * 1024 * 1024
-/** How many characters are read before other work can run. */
+/** The number of characters to read before other work can run. */
 const READ_AT_ONCE = 100_000
 
-/** The connections of a file whose protocol versions are known at once; each has its own request IDs. */
+/** The maximum number of connections of a file whose protocol versions are kept at once. Each connection has its own request IDs. */
 const MAX_SOURCES = 1000
 
-/** Members of further objects and arrays are cut from a line. An exported message has fewer. */
+/** The maximum number of members of objects and arrays in a line. Further members are cut. An exported message has fewer. */
 const MAX_MEMBERS = 50_000
 
 const name = z.string().max(1000)
@@ -30,7 +30,7 @@ const frameLine = z.object({
   message: z.custom<Record<string, unknown>>(isRecord),
 })
 
-/** A frame as a line of JSON. */
+/** Returns a frame as a line of JSON. */
 export function lineOf(recorder: ProtocolRecorder, frame: RecordedFrame): string {
   const { at, direction, isCut, kind, method, queued, version } = frame
   const { agent, agentId, connection } = frame.source
@@ -43,14 +43,15 @@ export function lineOf(recorder: ProtocolRecorder, frame: RecordedFrame): string
     direction,
     ...(isCut && { isCut }),
     queued,
-    // a response doesn't say what it answers
+    // a response doesn't contain the method of its request
     ...(kind === 'response' && { method }),
   })
   return `${about.slice(0, -1)},"message":${recorder.jsonOf(frame)}}\n`
 }
 
 /**
- * Adds the frames of a file with such lines, until all are removed. Returns how many lines were skipped because they have none.
+ * Adds the frames of a file to the recorder, until all frames are removed from it. Resolves to the number of lines that were skipped
+ * because they contain no frame.
  */
 export async function importFrames(
   recorder: ProtocolRecorder,

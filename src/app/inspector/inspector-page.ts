@@ -28,25 +28,25 @@ interface InspectorPageOptions extends WebviewTabOptions {
   platform: Pick<Platform, 'version' | 'editor' | 'issues' | 'secrets'>
 }
 
-/** How long changes are collected before the page gets them. Milliseconds. */
+/** How long changes are collected before they are sent to the page, in milliseconds. */
 const STATE_MS = 100
-/** How long frames are filtered before other work can run. Milliseconds. */
+/** How long frames are filtered before other work can run, in milliseconds. */
 const FILTER_MS = 10
-/** How many frames are written to a file before other work can run. */
+/** The number of frames to write to a file before other work can run. */
 const EXPORTED_AT_ONCE = 1000
-/** How many of the last messages a report may contain. */
+/** The maximum number of messages in a report. */
 const REPORTED = 200
 
-/** The editor tab with the protocol messages. They are recorded while it's open, and are gone when it's closed. */
+/** The editor tab with the protocol messages. Messages are recorded while the tab is open, and deleted when it's closed. */
 export class InspectorPage extends WebviewTab<InspectorHostMessages> {
   readonly #options: InspectorPageOptions
   #view: FrameView
-  /** of the filter */
+  /** the version of the filter */
   #version = 0
   #isFiltering = false
   #timer: NodeJS.Timeout | undefined
   #sentNames = ''
-  /** the name of the file that the messages are from */
+  /** the name of the file from which the messages were imported */
   #file: string | undefined
 
   constructor(options: InspectorPageOptions) {
@@ -75,7 +75,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
       'inspector/frame': ({ n }) => this.#details(n),
       'inspector/turn': ({ n }) => this.#turn(n),
       'inspector/record': ({ on }) => {
-        // recorded messages don't mix with those of a file
+        // removes the messages of a file, so that they don't mix with recorded ones
         if (this.#file !== undefined) this.#clear()
         recorder.isOn = on
         if (!on) recorder.frames.interrupt()
@@ -120,7 +120,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     }, STATE_MS)
   }
 
-  /** Filters the new frames, and sends the state. */
+  /** Filters the new frames, and sends the state to the page. */
   #update(): void {
     if (!this.isVisible) return
     const isDone = this.#view.advance(FILTER_MS)
@@ -233,7 +233,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     })
   }
 
-  /** Shows a recorded session as a conversation, which can only be read. */
+  /** Shows a recorded session as a read-only conversation. */
   async #replay(n: number | undefined): Promise<void> {
     const { workbench, log, recorder, replay } = this.#options
     const { dialogs } = workbench
@@ -260,7 +260,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     })
   }
 
-  /** Opens a report in the editor, where the user checks, edits and saves it. */
+  /** Opens a problem report in the editor, where the user checks, edits and saves it. */
   async #report(): Promise<void> {
     const { workbench, log, manager, platform, recorder } = this.#options
     const { dialogs, editors } = workbench
@@ -285,7 +285,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     })
   }
 
-  /** Shows the messages of a file, which the user selects. `closed`: aborts when the tab is closed. */
+  /** Shows the messages of a file that the user selects. `closed` aborts when the tab is closed. */
   async #import(closed: AbortSignal): Promise<void> {
     const { recorder, workbench, log } = this.#options
     const { dialogs } = workbench
@@ -324,7 +324,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
     return (await this.#options.workbench.dialogs.confirm(question, { detail }, replace)) === replace
   }
 
-  /** The shown frames as lines of JSON, or the last ones of them. */
+  /** Resolves to the shown frames as lines of JSON, or to the last `most` of them. */
   async #lines(most = Number.POSITIVE_INFINITY): Promise<string[]> {
     const { recorder } = this.#options
     const view = this.#view
@@ -341,7 +341,7 @@ export class InspectorPage extends WebviewTab<InspectorHostMessages> {
   }
 }
 
-/** The user canceled, or closed the tab. */
+/** Whether the error means that the user canceled or closed the tab. */
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }

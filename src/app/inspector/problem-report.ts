@@ -10,12 +10,14 @@ import type { OpenSession } from '../../sessions/open-session.ts'
 import type { ProtocolRecorder } from './protocol-recorder.ts'
 import { messageIn } from './recorded-frames.ts'
 
-/** The last messages of the list are included, at most as many, and about as many characters of them. */
+/**
+ * The maximum number of messages in a report, and approximately their maximum total length in characters. The last messages are included.
+ */
 const MAX_FRAMES = 200
 const MAX_LENGTH = 300_000
-/** Further agents are omitted. */
+/** The maximum number of agents in a report. */
 const MAX_AGENTS = 50
-/** Longer values of settings are cut. Characters. */
+/** The length in characters beyond which values of settings are cut. */
 const MAX_SETTING = 5000
 
 /** How much of the messages a report contains. */
@@ -36,11 +38,11 @@ export interface ReportSources {
   editor: string
   agents: readonly ReportedAgent[]
   settingValues: Readonly<Partial<Record<SettingName, unknown>>>
-  /** the messages as lines of JSON, without secrets, from the last one on */
+  /** the messages as lines of JSON without secrets, the last one first */
   lines: Iterable<string>
 }
 
-/** A report for whoever is to find out what went wrong, as Markdown that the user checks, edits and shares. In English, as its readers are. */
+/** Returns a problem report as Markdown, which the user checks, edits and shares. The report is in English, the language of its readers. */
 export function problemReport(sources: ReportSources): string {
   const { agents, detail, editor, secrets, settingValues, version } = sources
   const lines = detail === 'none' ? [] : lastOf(sources.lines, detail)
@@ -72,7 +74,7 @@ export function problemReport(sources: ReportSources): string {
   return `${withoutHome(secrets.redact(text))}\n`
 }
 
-/** What the user is asked for before a report is created. */
+/** Returns the choices that the user has before a report is created. */
 export function reportChoices(): Array<{ label: string; detail: string; value: ReportDetail }> {
   return [
     {
@@ -93,7 +95,7 @@ export function reportChoices(): Array<{ label: string; detail: string; value: R
   ]
 }
 
-/** The agents of open sessions, and those whose start was recorded. */
+/** Returns the agents of open sessions, and those whose start was recorded. */
 export function agentsOf(
   recorder: ProtocolRecorder,
   open: ReadonlyArray<Pick<OpenSession, 'agentId' | 'agentName' | 'session'>>,
@@ -125,13 +127,13 @@ function lastOf(lines: Iterable<string>, detail: ReportDetail): string[] {
     const line = detail === 'structure' ? structureOf(whole) : whole.trimEnd()
     length += line.length
     if (last.length >= MAX_FRAMES || (length > MAX_LENGTH && last.length > 0)) break
-    // a single message may be larger than all others together
+    // a single message may be longer than all others together
     last.push(line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}…` : line)
   }
   return last.reverse()
 }
 
-/** Members whose texts are words of the protocol, and those that identify something: neither contains a path or a key. */
+/** Members whose texts are either words of the protocol or ids. Neither contains a path or a key. */
 const WORDS = new Set([
   'direction',
   'kind',
@@ -151,14 +153,14 @@ const IDS = new Set([
 const ID = /^[\w.:-]{1,64}$/
 const METHOD = /^[\w./:$-]{1,64}$/
 const NAME = /^[\w$-]{1,40}$/
-/** Members whose content and names are those of tools, agents or users. */
+/** Members whose content and member names come from tools, agents or users. */
 const OPAQUE = /^(_meta|arguments|data|env|headers|rawInput|rawOutput|structuredContent)$/
 
-/** A line without its texts, of which only the lengths are left. */
+/** Returns a line in which each text is replaced with its length. */
 function structureOf(text: string): string {
   const line: unknown = JSON.parse(text)
   const method = isRecord(line) ? line.method : undefined
-  // the result of an extension or a tool has its own members, and so may be that of an unknown request
+  // the members of an extension's or tool's result aren't known, and neither are those of an unknown request's result
   const isOwn = typeof method !== 'string' || /^(_|mcp\/)/.test(method)
   const bare = (value: unknown, key: string): unknown => {
     if (typeof value === 'string') return isStructure(value, key) ? value : `… (${value.length})`
@@ -166,11 +168,11 @@ function structureOf(text: string): string {
     if (!isRecord(value)) return value
     const isOpaque = (name: string) =>
       OPAQUE.test(name) ||
-      // what the user filled in, and the content of an extension
+      // values that the user entered, and the content of an extension
       (name === 'content' && 'action' in value) ||
       (name === 'result' && isOwn) ||
       (name === 'params' && String(value.method).startsWith('_'))
-    // the members of others are named by agents, tools or users
+    // other members may have names that agents, tools or users chose
     return Object.fromEntries(
       Object.entries(value).map(([name, one]) => [
         NAME.test(name) ? name : `… (${name.length})`,
@@ -197,17 +199,20 @@ function settingsText(values: ReportSources['settingValues']): string {
   return JSON.stringify(changed, undefined, 2)
 }
 
-/** Further levels of a setting are omitted. */
+/** The maximum depth of a setting's value. Deeper levels are omitted. */
 const MAX_LEVELS = 50
-/** Arguments that contain, or are followed by, the value of a variable or header. */
+/** Matches arguments that contain the value of a variable or header, or that are followed by it. */
 const PAIR_ARGUMENT = /^(--(?:env|headers?)=[^=:]{1,256}[=:]|-[eH][\w-]{1,256}[=:])./s
 const ENV_FLAG = /^(-e|--env)$/
-/** A short option, whose value may be a key: what follows those of `npx -y package` and `python -m module` is no value, or a name. */
+/**
+ * Matches a short option whose value may be a key. What follows the options of `npx -y package` and `python -m module` is a name and not a
+ * key.
+ */
 const SHORT_OPTION = /^-(?![gimqsuvy]$)[a-z]$/i
-/** `-k=value`, `-kvalue`; not `-it` or `-verbose` */
+/** Matches `-k=value` and `-kvalue`, but not `-it` or `-verbose`. */
 const SHORT_WITH_VALUE = /^(-[a-z]=|-[a-z](?=[^-]*\d)(?=.{6})).+$/is
 
-/** A value without prompts, and without values of variables and headers that are in arguments or in JSON within a text. */
+/** Returns a value without prompts, and without the values of variables and headers in arguments or in JSON within a text. */
 function withoutPrivate(value: unknown, level = 0): unknown {
   if (typeof value === 'string') return withoutPrivateJson(value, level)
   if (typeof value !== 'object' || value === null) return value
@@ -230,7 +235,7 @@ function withoutPrivate(value: unknown, level = 0): unknown {
   )
 }
 
-/** `--config={"env":{…}}` */
+/** Returns a text without the private values in the JSON that it contains, as in `--config={"env":{…}}`. */
 function withoutPrivateJson(text: string, level: number): string {
   const start = text.search(/[{[]/)
   if (start < 0) return text
@@ -249,7 +254,10 @@ function oneLine(text: string): string {
     .slice(0, 200)
 }
 
-/** The user's name is a part of most paths, which are written in many ways: in addresses, in JSON within JSON, or as in Git Bash. */
+/**
+ * Replaces the home folder, which contains the user's name, with `~`. Paths are written in many ways: in URLs, in JSON within JSON, or as
+ * in Git Bash.
+ */
 export function withoutHome(text: string, home = homedir()): string {
   const [drive = '', ...rest] = home.split(/[\\/]/)
   const names = rest.filter(name => name !== '')
@@ -263,6 +271,6 @@ export function withoutHome(text: string, home = homedir()): string {
   const pattern = [roots, ...path.map(forms => `(?:${forms.join('|')})`)].join(
     String.raw`(?:\\{1,8}|/|%2F|%5C)`,
   )
-  // not the home of a user whose name only starts in the same way
+  // the pattern must not match the home of another user whose name starts with this user's name
   return text.replace(new RegExp(String.raw`${pattern}(?![\p{L}\p{N}])`, letter ? 'giu' : 'gu'), '~')
 }

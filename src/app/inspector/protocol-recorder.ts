@@ -6,21 +6,24 @@ import { isRecord } from '../../common/is-record.ts'
 import type { SecretRegistry } from '../../common/secrets.ts'
 import { type FrameSource, RecordedFrames } from './recorded-frames.ts'
 
-/** Longer messages are cut. Characters. */
+/** The length in characters beyond which messages are cut. */
 const MAX_FRAME = 100_000
-/** Names and placeholders of secrets aren't cut, so this is the limit of the JSON as a whole. Characters. */
+/**
+ * The maximum length of a cut message's JSON in characters. Names and placeholders of secrets aren't cut, so the JSON may be longer than
+ * {@link MAX_FRAME}.
+ */
 const MAX_JSON = 10 * MAX_FRAME
-/** A longer sentence about a violation is cut. Characters. */
+/** The length in characters beyond which the description of a violation is cut. */
 const MAX_PROBLEM = 500
-/** How many different methods and IDs are kept at once. */
+/** The maximum number of different methods and IDs that are cached. */
 const MAX_NAMES = 500
-/** How many frames, and characters of them, are kept to be checked when the schemas have been loaded. */
+/** The maximum number of frames, and their maximum total length in characters, that wait until the schemas are loaded. */
 const MAX_UNCHECKED = 1000
 const MAX_UNCHECKED_LENGTH = 5_000_000
 
 /** What is known of a frame besides its message. */
 interface RecordedBefore {
-  /** The message isn't whole. */
+  /** The message is incomplete. */
   isPart?: boolean
   /** see `RecordedFrame` */
   queued?: number | undefined
@@ -28,23 +31,23 @@ interface RecordedBefore {
 
 type Violations = (frame: CheckedFrame) => string[]
 
-/** Records all frames between Parley and its agents, without secrets. While it's off, frames aren't inspected. */
+/** Records all frames between Parley and its agents, without secrets. While the recorder is off, frames aren't inspected. */
 export class ProtocolRecorder {
   readonly frames: RecordedFrames
   readonly #secrets: SecretRegistry
   readonly #changed = new Emitter<void>()
   #connections = 0
-  /** Methods and IDs come again and again: each is redacted and kept in memory once. */
+  /** the redacted methods and IDs; cached, since they occur again and again */
   readonly #names = new Map<string, string>()
   #violations: Violations | undefined
-  /** checks of frames that came before the schemas were loaded */
+  /** the checks of frames that were recorded before the schemas were loaded */
   #unchecked: (() => void)[] = []
   #uncheckedLength = 0
   isOn = false
-  /** Since when the prompt that a session sends now was in Parley's queue; milliseconds since the epoch. */
+  /** Returns when the prompt that a session sends now was added to Parley's queue, in milliseconds since the epoch. */
   queuedSince: (agentId: string, sessionId: string) => number | undefined = () => undefined
 
-  /** A frame was recorded. */
+  /** Fires when a frame was recorded. */
   readonly onDidRecord = this.#changed.event
 
   constructor(secrets: SecretRegistry) {
@@ -53,7 +56,7 @@ export class ProtocolRecorder {
     secrets.onDidAdd(() => this.#names.clear())
   }
 
-  /** The tap of a new connection. */
+  /** Returns the tap of a new connection. */
   tapFor(agentId: string, agent: string): ConnectionTap {
     const source: FrameSource = { connection: this.#connections++, agentId, agent }
     const tap: TraceTap = frame => this.record(source, frame, { queued: this.#queuedFor(agentId, frame) })
@@ -68,7 +71,7 @@ export class ProtocolRecorder {
     }
   }
 
-  /** Loads the schemas, which are large. */
+  /** Loads the schemas. They are large, so they aren't loaded earlier. */
   async loadSchemas(): Promise<void> {
     const { frameViolations } = await import('../../acp/schema/check-frame.ts')
     this.#violations = frameViolations
@@ -114,12 +117,12 @@ export class ProtocolRecorder {
     this.#changed.fire()
   }
 
-  /** The message of a frame as JSON, also without the secrets that became known since. */
+  /** Returns the message of a frame as JSON, without secrets, including those that became known since the recording. */
   jsonOf(frame: { json: string }): string {
     return this.#secrets.redactJson(frame.json)
   }
 
-  /** Stops, and frees the memory. */
+  /** Stops the recording, and frees the memory. */
   close(): void {
     this.isOn = false
     this.#unchecked = []
@@ -157,7 +160,7 @@ export class ProtocolRecorder {
   }
 }
 
-/** The version that an `initialize` request offers, or that its response selects. */
+/** Returns the protocol version that an `initialize` request offers, or that its response selects. */
 function versionIn(method: string | undefined, message: unknown): number | undefined {
   if (method !== 'initialize' || !isRecord(message)) return undefined
   const { protocolVersion } = Object(message.params ?? message.result) as { protocolVersion?: unknown }

@@ -3,26 +3,26 @@ import type { FrameRow } from '../../bridge/inspector.ts'
 import { isRecord } from '../../common/is-record.ts'
 import { parseJson } from '../../common/parse-json.ts'
 
-/** Maximum size of all frames in memory, in bytes. */
+/** The maximum size of all frames in memory, in bytes. */
 const MAX_BYTES = 50 * 1024 * 1024
-/** About how much memory a frame needs besides its JSON, in bytes. */
+/** The approximate memory that a frame needs besides its JSON, in bytes. */
 const FRAME_BYTES = 250
-/** Longer methods, session IDs and request IDs are cut: agents choose them. Characters. */
+/** The length in characters beyond which methods, session IDs and request IDs are cut, since agents choose them. */
 const MAX_NAME = 200
-/** How many agents, sessions and methods are counted. */
+/** The maximum number of agents, of sessions and of methods that are counted. */
 const MAX_NAMES = 200
 
-/** The connection that a frame belongs to. */
+/** The connection to which a frame belongs. */
 export interface FrameSource {
-  /** identifies the connection, since each one has its own request IDs */
+  /** identifies the connection, because each connection has its own request IDs */
   connection: number
   agentId: string
   agent: string
-  /** the negotiated version of the protocol, if it's known */
+  /** the negotiated protocol version, if known */
   version?: number | undefined
 }
 
-/** A frame in memory. All have the same members, so that they take little memory: see `FrameRow` for what they mean. */
+/** A frame in memory. All frames have the same members, so that they take little memory. {@link FrameRow} describes the members. */
 export class RecordedFrame {
   readonly n: number
   readonly source: FrameSource
@@ -33,18 +33,18 @@ export class RecordedFrame {
   readonly json: string
   readonly isCut: boolean
   readonly about: string | undefined
-  /** of the connection when the frame came */
+  /** the protocol version of the connection when the frame was recorded */
   readonly version: number | undefined
-  /** of a prompt: how long it waited before it was sent, in milliseconds, if that's known */
+  /** of a prompt: how long it waited in the queue before it was sent, in milliseconds, if known */
   readonly queued: number | undefined
   method: string | undefined
   sessionId: string | undefined
   duration: number | undefined = undefined
   pair: number | undefined = undefined
   failed = false
-  /** identifies a request until its response comes */
+  /** identifies a request until its response arrives */
   key: string | undefined = undefined
-  /** the version of the protocol, and how the message differs from its schema */
+  /** the protocol version, and how the message differs from that version's schema */
   violations: { version: number; problems: string[] } | undefined = undefined
 
   constructor(
@@ -67,7 +67,7 @@ export class RecordedFrame {
     this.version = source.version
   }
 
-  /** As the list shows it. */
+  /** The frame as the list shows it. */
   get row(): FrameRow {
     const { n, at, direction, kind, source, sessionId, method, about, duration, pair } = this
     return {
@@ -91,11 +91,11 @@ interface NewFrame extends TraceFrame {
   queued?: number | undefined
 }
 
-/** The last frames, in bounded memory: the oldest ones are removed first. Pairs requests with their responses. */
+/** The last frames, in bounded memory: the oldest frames are removed first. Pairs requests with their responses. */
 export class RecordedFrames {
   readonly #nameOf: (value: unknown) => string | undefined
   readonly #maxBytes: number
-  /** those before `#head` were removed */
+  /** the frames; those before `#head` were removed */
   #frames: (RecordedFrame | undefined)[] = []
   #head = 0
   #next = 1
@@ -104,13 +104,13 @@ export class RecordedFrames {
   #cleared = 0
   /** requests without a response, by connection, direction and ID */
   readonly #open = new Map<string, RecordedFrame>()
-  /** how many frames in memory are from each connection */
+  /** the number of frames in memory, by connection */
   readonly #sources = new Map<FrameSource, number>()
   readonly agents = new Names()
   readonly sessions = new Names()
   readonly methods = new Names()
 
-  /** @param redact removes secrets from the start of a text; what may be the start of a secret at its end is omitted */
+  /** @param redact removes secrets from the start of a text of this length, and omits its end if that may be the start of a secret */
   constructor(redact: (text: string, length: number) => string, maxBytes = MAX_BYTES) {
     this.#nameOf = value => (typeof value === 'string' ? redact(value, MAX_NAME) : undefined)
     this.#maxBytes = maxBytes
@@ -130,12 +130,12 @@ export class RecordedFrames {
     return this.#frames.length - this.#head
   }
 
-  /** How many frames were removed because of the limit. */
+  /** The number of frames that were removed because of the limit. */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** How many times all frames were removed. */
+  /** How often all frames were removed. */
   get cleared(): number {
     return this.#cleared
   }
@@ -177,14 +177,14 @@ export class RecordedFrames {
     return recorded
   }
 
-  /** Notes how a frame differs from the schema. */
+  /** Stores how a frame differs from the schema. */
   setViolations(frame: RecordedFrame, version: number, problems: string[]): void {
     if (this.get(frame.n) !== frame || frame.violations) return
     frame.violations = { version, problems }
     this.#bytes += violationBytes(frame)
   }
 
-  /** Recording paused: the responses that come meanwhile aren't seen. */
+  /** Forgets the requests without a response, because the recording is paused and their responses aren't recorded. */
   interrupt(): void {
     for (const frame of this.#open.values()) frame.key = undefined
     this.#open.clear()
@@ -213,7 +213,7 @@ export class RecordedFrames {
       request.sessionId = sessionId
     }
     if (method !== undefined) frame.method = method
-    // the clock may have been set back meanwhile
+    // the clock may have been set back in the meantime
     frame.duration = Math.max(0, frame.at - request.at)
     frame.pair = request.n
     request.duration = frame.duration
@@ -227,12 +227,12 @@ export class RecordedFrames {
     this.#frames[this.#head++] = undefined
     this.#dropped++
     this.#count(oldest, -1)
-    // a response that comes later has no request then
+    // the response of a removed request won't be paired
     const { key } = oldest
     if (key !== undefined && this.#open.get(key) === oldest) this.#open.delete(key)
   }
 
-  /** Frees the memory of removed frames now and then. */
+  /** Frees the memory of removed frames from time to time. */
   #compact(): void {
     if (this.#head < 1000 || this.#head < this.#frames.length / 2) return
     this.#frames = this.#frames.slice(this.#head)
@@ -252,7 +252,7 @@ export class RecordedFrames {
   }
 }
 
-/** The different names of the frames in memory, with how many frames have them. */
+/** The different names of the frames in memory, with the number of frames for each. */
 class Names {
   readonly #counts = new Map<string, { count: number; about: string }>()
 
@@ -273,7 +273,7 @@ class Names {
   }
 }
 
-/** The message of a frame; `undefined` if it isn't an object. */
+/** Returns the message of a frame; `undefined` if it isn't an object. */
 export function messageIn(json: string): Record<string, unknown> | undefined {
   const value = parseJson(json)
   return isRecord(value) ? value : undefined
@@ -287,7 +287,7 @@ function violationBytes({ violations }: RecordedFrame): number {
   return violations ? 2 * violations.problems.join('').length : 0
 }
 
-/** V8 stores a text with a character beyond Latin-1 in two bytes per character. */
+/** Returns the memory that a text needs. V8 stores a text that contains a character beyond Latin-1 with two bytes per character. */
 function bytesOf(json: string): number {
   return Buffer.byteLength(json) === json.length ? json.length : 2 * json.length
 }

@@ -17,10 +17,10 @@ interface ListedSession {
   agent: string
 }
 
-/** Further sessions aren't listed. */
+/** The maximum number of sessions that are listed. */
 const MAX_SESSIONS = 1000
 
-/** The sessions that frames are about, in the order of their first frames. */
+/** Returns the sessions that the frames are about, in the order of their first frames. */
 export function sessionsIn(frames: RecordedFrames): ListedSession[] {
   const found = new Map<string, ListedSession>()
   for (let n = frames.first; n < frames.next && found.size < MAX_SESSIONS; n++) {
@@ -32,12 +32,13 @@ export function sessionsIn(frames: RecordedFrames): ListedSession[] {
   return [...found.values()]
 }
 
-/** How many frames are read in a step. */
+/** The number of frames to read in a step. */
 const STEP = 16
 
 /**
- * The conversation of a recorded session and of its subagents, with the reducers of a running one, in steps. `connection`: two agents may
- * use the same session ID. `jsonOf`: the message without secrets. What a recording can't show is said in the conversation.
+ * Rebuilds the conversation of a recorded session and its subagents in steps, with the same reducers as for a running session. `connection`
+ * is needed because two agents may use the same session ID. `jsonOf` returns a message without secrets. Notices in the conversation say
+ * what a recording can't show.
  */
 export function* replayFrames(
   frames: RecordedFrames,
@@ -51,7 +52,7 @@ export function* replayFrames(
   const local = (event: LocalEvent) => void reduceLocalWithin(state, event, now)
   const reader = (id: string, within?: string) =>
     new RecordedSession(id, {
-      // users send prompts only to the session itself
+      // users send prompts only to the session itself, not to its subagents
       prompt: content => within === undefined && local({ type: 'prompt', content }),
       update: update => void reduceWithin(state, within, update, now),
       permissionAsked: (requestId, request) => local({ type: 'permission_asked', requestId, request }),
@@ -90,7 +91,7 @@ export function* replayFrames(
     }
   }
   const isOver = !state.memory.running
-  // what no frame has ended
+  // ends what is still running because no recorded frame has ended it
   local({ type: 'agent_gone' })
   if (state.entries.length === 0) return state
   const notices = [
@@ -102,7 +103,7 @@ export function* replayFrames(
   return state
 }
 
-/** How a request opened the session from its start; `replayed`: its history follows. */
+/** Returns how a request opened the session; `replayed` means that the session's history follows. */
 function openingOf(
   { kind, method, failed, pair }: RecordedFrame,
   { params }: Record<string, unknown>,

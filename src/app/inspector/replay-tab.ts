@@ -13,13 +13,16 @@ import { REPLAY_VIEW_TYPE } from '../ids.ts'
 import type { WebviewConnection } from '../webview-connection.ts'
 import { WebviewTab, type WebviewTabOptions } from '../webview-tab.ts'
 
-/** What the user does in the page that a recording can't do. Other messages of the page, such as the focus or a draft, are ignored. */
+/**
+ * Messages for actions of the user that a recording doesn't support. Other messages of the page, for example about the focus or a draft,
+ * are ignored.
+ */
 const ACTIONS =
   /^(?:conversation\/(?:link|file|diff|insertCode|openText|applyCode|openBlob|card|command)|changes\/|actions\/)/
 
 /**
- * A recording as a conversation, read-only: of the messages of its page, only those that read the conversation are handled. It has no
- * session that could be found by other parts, so nothing in it can be sent, approved, opened, run or written.
+ * A recording as a read-only conversation. Of the messages of its page, only those that read the conversation are handled. Other parts of
+ * Parley can't find its session, so nothing in the recording can be sent, approved, opened, run or written.
  */
 export class ReplayTab extends WebviewTab<ConversationHostMessages> {
   readonly #options: WebviewTabOptions
@@ -34,7 +37,7 @@ export class ReplayTab extends WebviewTab<ConversationHostMessages> {
     this.#options = options
   }
 
-  /** Shows a recorded conversation, in place of the one before. */
+  /** Shows a recorded conversation instead of the previous one. */
   show(state: ReducingState, agentName: string, title: string): void {
     const setup = { cwd: '', additionalDirectories: [], mcpServers: [] }
     const agent = new AbsentAgent(agentName, undefined)
@@ -108,7 +111,7 @@ export class ReplayTab extends WebviewTab<ConversationHostMessages> {
     return `recording ${this.#shows}`
   }
 
-  /** Handles no message of the page, and says so for what the user does. */
+  /** Returns handlers that refuse all messages, and that show the reason if the user tries an action. */
   #refusals(): Handlers<typeof conversationMessages> {
     const reason = l10n.t("This is a recording. It can't be continued, and nothing can be opened from it.")
     const { dialogs } = this.#options.workbench

@@ -3,23 +3,23 @@ import { isRecord } from '../../common/is-record.ts'
 import type { SteppedWork } from '../../conversation/replay/stepped-work.ts'
 import { messageIn, type RecordedFrame, type RecordedFrames } from './recorded-frames.ts'
 
-/** Further spans are counted alone. */
+/** The maximum number of spans that are listed. Further spans are only counted. */
 const MAX_SPANS = 300
-/** Longer titles are cut: agents choose them. Characters. */
+/** The length in characters beyond which titles are cut, since agents choose them. */
 const MAX_NAME = 200
-/** Longer messages are read in a step of their own. Characters. */
+/** The length in characters beyond which a message is read in a step of its own. */
 const LONG = 10_000
-/** How many frames are read in a step. */
+/** The number of frames to read in a step. */
 const STEP = 64
 
-/** The outputs of an agent that are shown as text. */
+/** The agent's updates that are shown as spans of text, by their kind. */
 const TEXTS: Readonly<Record<string, 'message' | 'thought' | undefined>> = {
   agent_message_chunk: 'message',
   agent_message: 'message',
   agent_thought_chunk: 'thought',
   agent_thought: 'thought',
 }
-/** Updates that an agent also sends before it works on the prompt. */
+/** The kinds of updates that don't count as output, because an agent also sends them before it works on the prompt. */
 const NO_OUTPUT: ReadonlySet<string> = new Set([
   ...['user_message', 'user_message_chunk', 'state_update', 'available_commands_update'],
   ...['current_mode_update', 'config_option_update', 'session_info_update', 'usage_update'],
@@ -31,12 +31,12 @@ type Frame = Pick<
   'n' | 'at' | 'direction' | 'kind' | 'method' | 'about' | 'pair' | 'failed' | 'queued'
 >
 
-/** A message as parsed JSON. */
+/** Returns a frame's message as parsed JSON. */
 type Read = (frame: Frame) => Record<string, unknown>
 
 /**
- * Finds the turn that a frame is part of, in steps; `undefined` if it's part of none, or if the turn's first frame isn't in memory.
- * `jsonOf`: the message without secrets.
+ * Finds the turn to which a frame belongs, in steps. Returns `undefined` if it belongs to none, or if the turn's first frame isn't in
+ * memory. `jsonOf` returns a message without secrets.
  */
 export function* findTurn(
   frames: RecordedFrames,
@@ -65,7 +65,7 @@ export function* findTurn(
 
 function startsTurn(frame: Frame, read: Read): boolean {
   if (frame.kind === 'request' && frame.direction === 'send') return frame.method === 'session/prompt'
-  // an agent that uses version 2 may start one itself
+  // an agent that uses version 2 of the protocol may start a turn by itself
   return frame.about === 'state_update' && frame.kind === 'notification' && stateIn(frame, read) === 'running'
 }
 
@@ -76,12 +76,12 @@ class TurnReader {
   readonly #begun: number
   readonly #spans: TurnSpan[] = []
   #more = 0
-  /** milliseconds from the start of the turn to the last frame; never decreases, although clocks may be set back */
+  /** milliseconds from the start of the turn to the last frame; never decreases, even if a clock is set back */
   #now = 0
   #waiting: TurnSpan | undefined
-  /** the text that the last output continued */
+  /** the span of text to which the last output belongs */
   #text: TurnSpan | undefined
-  /** by id of the tool call, and by number of the request */
+  /** the running spans, by id of the tool call or number of the request */
   readonly #running = new Map<string | number, TurnSpan>()
   #prompts = 0
   #firstOutput: number | undefined
@@ -168,7 +168,7 @@ class TurnReader {
     if (typeof toolCallId !== 'string') return
     let span = this.#running.get(toolCallId)
     if (!span) {
-      // those that come once the span can't be shown are only counted
+      // once no more spans can be listed, they are only counted
       span = this.#add({ ...this.#from(frame), kind: 'tool' })
       this.#running.set(toolCallId, span)
     }
@@ -205,7 +205,7 @@ class TurnReader {
     this.#prompts--
     const { result } = this.#read(frame)
     const stopReason = isRecord(result) ? result.stopReason : undefined
-    // in version 2 the answer only accepts the prompt
+    // in version 2, the response only accepts the prompt
     if (frame.failed || typeof stopReason === 'string') {
       if (this.#prompts <= 0) this.#over(stopReason, frame.failed)
     }
@@ -235,7 +235,7 @@ function stateIn(frame: Frame, read: Read): unknown {
   return updateIn(frame, read).state
 }
 
-/** Of a permission request, in either version. */
+/** Returns the title in a permission request of either protocol version. */
 function titleIn(params: unknown): string | undefined {
   if (!isRecord(params)) return undefined
   const { subject, toolCall } = params

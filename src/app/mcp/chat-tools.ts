@@ -10,20 +10,20 @@ import { ToolError } from '../../mcp/server/tool-error.ts'
 import { namesOf } from '../changes/file-names.ts'
 import { type Dialogs, settingOf, type Workbench } from '../workbench.ts'
 
-/** Paths that a question lists. */
+/** The maximum number of paths that a question lists. */
 const MAX_PATHS = 20
-/** Nobody reads more in a dialog. UTF-16 units. */
+/** The maximum length of a dialog's detail, in UTF-16 units. Nobody reads more in a dialog. */
 const MAX_DETAIL = 4000
-/** Maximum length of a question with its choices. Characters. */
+/** The maximum length of a question with its choices, in characters. */
 const MAX_QUESTION = 6000
 
-/** Permissions that are given once for all calls, until the tools restart. */
+/** The titles of permissions that the user gives once for all calls, until the tools restart. */
 const TITLES: Partial<Record<ToolPermission['tool'], () => string>> = {
   terminal_output: () => l10n.t("Read your terminals' output until the editor tools restart"),
   terminal_selection: () => l10n.t('Read what you select in terminals until the editor tools restart'),
 }
 
-/** For switches, which are stored by session; no agent has this id. */
+/** The key under which the switches of the editor tools are stored for VS Code's chat. Sessions use their own key; no agent has this id. */
 const KEY = 'vscode-chat'
 
 export interface ChatToolsOptions {
@@ -32,7 +32,7 @@ export interface ChatToolsOptions {
   files: ConstructorParameters<typeof SessionFiles>[0]
 }
 
-/** The editor tools for VS Code's own chat, which has no Parley session: questions of the tools are dialogs. */
+/** The editor tools for VS Code's own chat. The chat has no Parley session, so the tools ask their questions in dialogs. */
 export class ChatTools extends Owner {
   readonly #options: ChatToolsOptions
   #open: { tools: SessionTools; files: CurrentFiles } | undefined
@@ -49,7 +49,7 @@ export class ChatTools extends Owner {
     )
   }
 
-  /** A new address with its token; the previous address ends. Rejects with a sentence if there are no tools. */
+  /** Opens a new address with its token, and closes the previous address. Rejects with a sentence if there are no tools. */
   async open(): Promise<{ url: string; headers: Record<string, string> }> {
     this.#close()
     const { workbench, editorTools, files: shared } = this.#options
@@ -66,14 +66,14 @@ export class ChatTools extends Owner {
       )
     this.#close()
     if (isOff()) {
-      // turned off meanwhile
+      // the setting was turned off while the tools started
       tools.dispose()
       throw new Error(l10n.t('The setting {0} turns off all editor tools.', 'parley.editorToolsInChat'))
     }
     const filesIn = (current: Roots) =>
       new SessionFiles(shared, {
         roots: current,
-        // the tools change only files in the folders, so only files that control programs need a question
+        // the tools change only files in the folders, so the user is asked only about files that control programs
         askAccess: async ({ path }) =>
           (await isAllowed(
             workbench.dialogs,
@@ -102,9 +102,9 @@ export class ChatTools extends Owner {
   }
 }
 
-/** The files of the window's folders, which may change. */
+/** The files of the window's folders. The folders may change. */
 class CurrentFiles implements Disposable {
-  /** The folders with which each call began, so that a call never works in two sets of folders. */
+  /** The files that each call began with, by the call's signal, so that a call never works with two sets of folders. */
   readonly #taken = new WeakMap<AbortSignal, SessionFiles>()
   #isDisposed = false
   readonly #roots: () => Roots | undefined
@@ -116,7 +116,7 @@ class CurrentFiles implements Disposable {
     this.#create = create
   }
 
-  /** The files of the call with this signal. */
+  /** Returns the files for the call with this signal. */
   of(call: AbortSignal): SessionFiles {
     if (this.#isDisposed) throw new ToolError('The editor tools for VS Code chat have ended.')
     const files = this.#taken.get(call) ?? this.#current()
@@ -157,7 +157,7 @@ class ChatConversation implements ToolConversation {
         'It is too long to be shown to the user, so nothing was done. Do it in smaller parts.',
       )
     const allowed = await isAllowed(this.#dialogs, l10n.t('Allow VS Code chat to do this?'), detail)
-    // a modal dialog can't be withdrawn
+    // the modal dialog stays open after the call has ended
     if (signal.aborted) throw new ToolError('The call ended before the user answered. Nothing was done.')
     if (!allowed) throw new ToolError('The user rejected it. Nothing was done.')
     return work()
@@ -187,7 +187,7 @@ class ChatConversation implements ToolConversation {
     return (await this.#dialogs.pickMany(items, options))?.map(({ value }) => value)
   }
 
-  /** Shows what a list or an input would cut, completely. Whether the user wants to answer. */
+  /** Shows a question completely if a list or an input would cut it. Resolves to whether the user wants to answer. */
   async #hasRead(title: string, question: string, choices: readonly string[]): Promise<boolean> {
     const isLong = (text: string) => text.length > MAX_LINE || text.includes('\n')
     if (![question, ...choices].some(isLong)) return true
@@ -200,10 +200,10 @@ class ChatConversation implements ToolConversation {
   }
 }
 
-/** Characters. A quick pick cuts longer text, and an input box shows only two lines. */
+/** The length, in characters, beyond which a quick pick cuts text. An input box shows only two lines. */
 const MAX_LINE = 80
 
-/** Describes what the tool would do, so that nothing is hidden or looks like a part of the dialog. */
+/** Returns a description of what the tool would do, in which nothing is hidden or looks like a part of the dialog. */
 function detailOf({ tool, title, code, changes = [] }: ToolPermission): string {
   const line = (text: string) => visible(text.replaceAll(/\s*\n\s*/g, ' '))
   const more = changes.length - MAX_PATHS

@@ -3,7 +3,7 @@ import type { InputPrompter } from '../../mcp/inputs.ts'
 import type { McpInput } from '../../mcp/mcp-settings.ts'
 import type { Dialogs } from '../workbench.ts'
 
-/** Asks for the inputs of MCP servers with an input box or a list; Escape cancels. */
+/** Returns a prompter that asks for the inputs of MCP servers with an input box or a list. Escape cancels. */
 export function inputPrompter(dialogs: Dialogs): InputPrompter {
   return {
     async prompt(input: McpInput, serverName: string): Promise<string | undefined> {

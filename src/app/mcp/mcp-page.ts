@@ -36,14 +36,14 @@ interface McpPageOptions extends WebviewTabOptions {
   bridges: Pick<Bridges, 'status' | 'restart' | 'onDidChange'>
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
   nameOf: (agentId: string) => string
-  /** Connects once to the server with a key. */
+  /** Connects once to the server with this key, and returns the result. */
   check: (key: string) => Promise<ServerCheck>
   /** Resolves to whether the user has signed in. */
   signIn: (key: string, name: string) => Promise<boolean>
   signIns: Pick<McpSignIns, 'urls' | 'needsSignIn' | 'signOut' | 'onDidChange'>
 }
 
-/** How long the reports of bridges are collected, since a server may log a lot. Milliseconds. */
+/** How long the reports of bridges are collected before the page gets them, in milliseconds, since a server may log a lot. */
 const BRIDGE_MS = 100
 
 interface SignedIn {
@@ -51,15 +51,15 @@ interface SignedIn {
   isRefused: boolean
 }
 
-/** The editor tab *MCP Servers*: the decisions of `McpServers`, with its switches. */
+/** The editor tab *MCP Servers*: which servers agents get and why, with switches. */
 export class McpPage extends WebviewTab<McpHostMessages> {
   readonly #options: McpPageOptions
-  /** by server; `running` until it's done */
+  /** the results of checks by the server's key; `running` during a check */
   readonly #checks = new Map<string, ServerCheck | 'running'>()
   #sources: McpSource[] = []
   #planned: PlannedServer[] = []
   #notAgreed: ReadonlySet<string> = new Set()
-  /** The sign-ins of servers, by key: the URL that they are for, and whether the user has to renew it. */
+  /** the sign-ins of servers by the server's key: the URL for which the user signed in, and whether the user must sign in again */
   #signedIn: ReadonlyMap<string, SignedIn> = new Map()
   #isLoading = false
   #isStale = false
@@ -126,12 +126,12 @@ export class McpPage extends WebviewTab<McpHostMessages> {
     own.add(workbench.settings.onDidChange('mcpDiscovery', () => void this.#load()))
   }
 
-  /** Files may have changed meanwhile. */
+  /** Reads the servers again, since their files may have changed while the tab was hidden. */
   protected shown(): void {
     void this.#load()
   }
 
-  /** A server that was checked before it was saved. */
+  /** Shows the result for a server that was checked before it was saved. */
   checked(key: string, check: ServerCheck): void {
     this.#checks.set(key, check)
     this.#send()
@@ -195,7 +195,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
     this.#checks.set(key, 'running')
     this.#send()
     this.#checks.set(key, await this.#options.check(key))
-    // the user may have consented to the server
+    // the user may have consented to the server during the check
     await this.#load()
   }
 
@@ -226,7 +226,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
       label: headingOf(source),
       ...(source.kind !== 'settings' && { kind: source.kind }),
       ...(source.off && { isOff: true }),
-      // a server's problem is shown with the server
+      // the problem of a single server is shown at the server
       problems: source.problems.filter(({ path, fatal }) => !fatal || path.length <= 1).map(describeProblem),
       servers: servers.map(one => this.#serverRow(one)),
     }
@@ -272,7 +272,7 @@ export class McpPage extends WebviewTab<McpHostMessages> {
   }
 }
 
-/** The place as a heading; the names of files stay as they are. */
+/** Returns the name of a place as a heading. The names of files don't change. */
 function headingOf(source: McpSource): string {
   const place = describePlace(source)
   const isName = source.file !== undefined && source.scope !== 'user'

@@ -18,13 +18,13 @@ import { askMcpClient, confirmMcpSignIn } from './mcp-sign-in.ts'
 interface McpServicesOptions {
   platform: Platform
   bridges: Bridges
-  /** The environment of a folder's project; without a folder, of the first workspace folder. */
+  /** Resolves to the environment of a folder's project; without a folder, to that of the first workspace folder. */
   environmentIn: McpServersOptions['environment']['get']
   secretStore: CheckedSecrets
   settings: SettingsSource
   trusted: () => boolean
   fetch: typeof fetch
-  /** Asks the user about a workspace's servers. */
+  /** Asks the user whether a workspace's servers may be used. */
   allow: McpServersOptions['allow']
   guard: ProcessGuard
   own: { add<T extends Disposable>(item: T): T }
@@ -34,7 +34,7 @@ export interface McpServices {
   mcp: McpServers
   mcpSignIns: McpSignIns
   mcpSwitches: McpSwitches
-  /** The values that servers ask for. */
+  /** The stored values for which servers ask. */
   inputs: McpInputs
   /** Connects once to the MCP server with a key. */
   checkMcpServer: (key: string) => Promise<ServerCheck>

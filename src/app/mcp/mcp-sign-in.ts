@@ -13,7 +13,7 @@ interface McpSignInOptions {
   workbench: Pick<Workbench, 'dialogs'>
 }
 
-/** Asks before the browser opens: the server chooses the host, and the workspace may choose the server. */
+/** Returns a function that asks before the browser opens, because the server chooses the host, and the workspace may choose the server. */
 export function confirmMcpSignIn(dialogs: Pick<Dialogs, 'confirm'>) {
   return async (serverName: string, host: string): Promise<boolean> => {
     const signIn = l10n.t('Open Browser')
@@ -27,7 +27,10 @@ export function confirmMcpSignIn(dialogs: Pick<Dialogs, 'confirm'>) {
   }
 }
 
-/** Asks for the client that the user has registered with a server, if the server doesn't register clients by itself. */
+/**
+ * Returns a function that asks for the OAuth client that the user has registered with a server. Used if the server doesn't support dynamic
+ * client registration.
+ */
 export function askMcpClient(dialogs: Pick<Dialogs, 'input'>): McpSignInsOptions['askClient'] {
   return async (serverName, redirectUrl, known, signal) => {
     const id = await dialogs.input({
@@ -51,7 +54,7 @@ export function askMcpClient(dialogs: Pick<Dialogs, 'input'>): McpSignInsOptions
   }
 }
 
-/** *Sign In to MCP Server…* and *Sign Out of MCP Server…*. */
+/** Returns *Sign In to MCP Server…* and *Sign Out of MCP Server…*. */
 export function mcpSignInCommands(options: McpSignInOptions) {
   const { mcp, mcpSignIns, workbench } = options
   const { dialogs } = workbench

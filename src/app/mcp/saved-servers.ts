@@ -17,7 +17,7 @@ interface SavedServerOptions {
   mcp: Pick<McpServers, 'agree'>
 }
 
-/** Saves a server that the user entered, in the user's settings or in a folder. Returns its key. */
+/** Saves a server that the user entered, in the user's settings or in a file of a folder. Resolves to the server's key. */
 export async function saveServer(
   { workbench, settings, mcp }: SavedServerOptions,
   folder: string | undefined,
@@ -29,17 +29,20 @@ export async function saveServer(
   }
   const file = path.join(folder, '.vscode', 'mcp.json')
   await changeFile(file, text => addToFile(text, name, server))
-  // the user has just entered it
+  // the user has just entered the server, so they needn't agree to it again
   await mcp.agree(file, name)
   return serverKey({ scope: 'folder', file }, name)
 }
 
-/** Whether {@link removeServer} can change the place: VS Code writes no setting of one folder, and a workspace file has others. */
+/**
+ * Whether {@link removeServer} can remove servers from the place. VS Code can't write the setting of a single folder, and in a workspace
+ * file the servers are a part of other settings.
+ */
 export function canRemoveFrom({ kind, scope, file }: McpPlace): boolean {
   return file === undefined ? scope !== 'folder' : kind !== 'vscodeWorkspace'
 }
 
-/** Removes a server from its setting or file once the user has confirmed it. */
+/** Removes a server from its setting or file after the user has confirmed. */
 export async function removeServer(
   { workbench, settings }: Pick<SavedServerOptions, 'workbench' | 'settings'>,
   place: McpPlace,
@@ -57,7 +60,7 @@ export async function removeServer(
   await workbench.settings.update('mcpServers', JSON.parse(value), own)
 }
 
-/** Replaces a file, unless another program has written it meanwhile; a missing file counts as empty. */
+/** Changes a file, unless another program writes the file in the meantime. A missing file counts as empty. */
 async function changeFile(file: string, change: (text: string) => string): Promise<void> {
   const before = await readBounded(file, MAX_MCP_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

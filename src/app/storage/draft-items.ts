@@ -4,17 +4,17 @@ import { parseJsonAs } from '../../common/parse-json.ts'
 import type { Attachment } from '../../conversation/attachment.ts'
 import type { UnsentTexts } from '../../history/unsent-texts.ts'
 
-/** The items of drafts and unsent prompts, by names: they are large, and stored once, whichever text refers to them. */
+/** The items of drafts and unsent prompts, by name. Items are large, so they are stored only once even if several texts refer to them. */
 export class DraftItems {
   readonly #texts: Pick<UnsentTexts, 'items'>
-  /** those that aren't stored yet */
+  /** the items that aren't stored yet */
   readonly #new = new Map<string, Attachment[]>()
 
   constructor(texts: Pick<UnsentTexts, 'items'>) {
     this.#texts = texts
   }
 
-  /** Returns the name. */
+  /** Adds items. Returns their name. */
   add(items: Attachment[]): string {
     const name = `items-${randomUUID()}`
     this.#new.set(name, items)
@@ -29,7 +29,7 @@ export class DraftItems {
     return (json === undefined ? undefined : parseJsonAs(draftItems, json)) ?? []
   }
 
-  /** The items to store with these texts, as JSON. */
+  /** Returns the items that must be stored with these texts, as JSON by name. */
   toStore(texts: ReadonlyArray<{ items?: string }>): Map<string, string> {
     return new Map(
       texts.flatMap(({ items }) => {
@@ -39,7 +39,7 @@ export class DraftItems {
     )
   }
 
-  /** The items of all texts are stored. */
+  /** Notes that the items of all texts are stored. */
   stored(): void {
     this.#new.clear()
   }

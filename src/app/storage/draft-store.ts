@@ -13,32 +13,32 @@ import type { Drafts } from '../../sessions/ports.ts'
 import type { PromptQueuesStorage } from '../../sessions/prompt-queues.ts'
 import { DraftItems } from './draft-items.ts'
 
-/** Maximum number of drafts; the oldest are deleted first. */
+/** The maximum number of drafts. The oldest ones are deleted first. */
 const MAX_DRAFTS = 100
-/** The page waits 50 ms before it reports a change: a change is stored in less than 100 ms. */
+/** How long a changed draft waits to be stored, in milliseconds. Together with the 50 ms that the page waits, this is less than 100 ms. */
 const SAVE_DELAY_MS = 30
-/** How often to check after a start whether a previous window, which may still be closing, has released its drafts. */
+/** How many times to check, after a start, whether a previous window that may still be closing has released its drafts. */
 const MAX_TAKE_OVERS = 40
 
 const position = z.number().int().min(0).optional()
 const editedPrompt = z.object({ hash: z.string().max(64), nth: position, after: position })
 /**
- * Identifies an edited prompt, since a replay may give it another entry: a hash of its text, and the number of equal prompts before it, or,
- * if the beginning of the conversation wasn't known, after it.
+ * Identifies an edited prompt, since a replay may give the prompt another entry: a hash of its text, and the number of equal prompts before
+ * it. If the beginning of the conversation wasn't known, the number of equal prompts after it.
  */
 export type EditedPrompt = z.infer<typeof editedPrompt>
 const storedText = draftText.extend({ of: editedPrompt.optional() })
 
-/** A draft, or a prompt with the key of its conversation. */
+/** A stored draft or prompt. */
 interface Text {
   id: string
   text: string
   chips: ChipRange[]
-  /** the name under which its items are stored */
+  /** the name under which the text's items are stored */
   items?: string
-  /** the prompt that the user edits in the conversation, if known */
+  /** the prompt that the user edits in place, if known */
   of?: EditedPrompt | undefined
-  /** where the page stored it last; not stored */
+  /** the entry under which the page stored the edit last; not stored */
   from?: EditedEntry | undefined
 }
 interface Prompt extends Text {
@@ -46,7 +46,7 @@ interface Prompt extends Text {
 }
 
 /**
- * The drafts and unsent prompts of this window by conversation: drafts are written in the background and when the window closes, prompts
+ * The drafts and unsent prompts of this window, by conversation. Drafts are written in the background and when the window closes, prompts
  * immediately. A prompt leaves its draft, or returns to it, in a single write. This window takes over the drafts and prompts of closed
  * windows.
  */
@@ -54,7 +54,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   readonly #texts: UnsentTexts
   readonly #drafts = new Map<string, Text>()
   #prompts: Prompt[] = []
-  /** ids of prompts of earlier windows that nobody is responsible for yet */
+  /** ids of prompts of earlier windows for which no queue is responsible yet */
   readonly #unclaimed = new Set<string>()
   /** ids of prompts that another window took over */
   readonly #lost = new Set<string>()
@@ -67,7 +67,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   #takeOverTimer: NodeJS.Timeout | undefined
 
   readonly onDidTakeOver = this.#takeOver.event
-  /** The items of the draft or of the unsent prompts of the conversation with this key changed. */
+  /** Fires with a key when the items of the draft or of the unsent prompts of this conversation changed. */
   readonly onDidChangeItems = this.#itemsChange.event
 
   constructor(texts: UnsentTexts) {
@@ -91,13 +91,13 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     this.#itemsChange.fire(key)
   }
 
-  /** The conversations with a draft or unsent prompts. */
+  /** Returns the keys of the conversations with a draft or unsent prompts. */
   keys(): string[] {
     const drafts = [...this.#drafts.keys()].filter(key => !editOf(key))
     return [...new Set([...drafts, ...this.#prompts.map(({ key }) => key)])]
   }
 
-  /** The prompts of a conversation that the user edits where they are, the latest last. */
+  /** Returns the prompts of a conversation that the user edits in place, the latest last. */
   edits(key: string): Array<{ entryId: string; draft: Draft<Attachment>; from?: EditedEntry }> {
     return [...this.#drafts].flatMap(([one, text]) => {
       const edit = editOf(one)
@@ -108,7 +108,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     })
   }
 
-  /** The entry for which an edit of this prompt is stored. */
+  /** Returns the entry for which an edit of this prompt is stored. */
   editOf(key: string, of: EditedPrompt): string | undefined {
     for (const [one, text] of this.#drafts) {
       const edit = text.of?.hash === of.hash ? editOf(one) : undefined
@@ -130,8 +130,8 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   }
 
   /**
-   * Moves edited prompts of a conversation to their new entries, which `find` returns. Edits without an entry are returned; they leave the
-   * store in the same write in which the caller stores them elsewhere.
+   * Moves the edited prompts of a conversation to their new entries, which `find` returns. Edits without an entry are returned, and removed
+   * from the store in the same write in which the caller stores them elsewhere.
    */
   placeEdits(
     key: string,
@@ -152,12 +152,12 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     return { hasMoved: true, gone }
   }
 
-  /** The unsent prompts of a conversation, in their order. */
+  /** Returns the unsent prompts of a conversation in order. */
   prompts(key: string): Array<Draft<Attachment>> {
     return this.#prompts.filter(prompt => prompt.key === key).map(prompt => this.#whole(prompt))
   }
 
-  /** `edit`: the prompt that the user edits where it is; `of` is asked for once. */
+  /** Sets the text of a draft. `edit` is the prompt that the user edits in place; `of` is called once to identify the prompt. */
   setText(
     key: string,
     text: string,
@@ -242,14 +242,14 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
 
   /** Takes over the texts of closed windows. */
   takeOver(): void {
-    // texts that were lost before aren't taken over again
+    // texts that this window lost before aren't taken over again
     this.#findLost()
     this.#takeIn(this.#texts.takeOver(), false)
   }
 
   /**
-   * `isStart`: no composer shows anything yet. Later, a draft of another window arrives as an unsent prompt, since
-   * composers have their own drafts.
+   * Adds texts of closed windows. `isStart` means that no composer shows anything yet. Later, a draft of another window arrives as an
+   * unsent prompt, since composers have their own drafts.
    */
   #takeIn(texts: readonly UnsentText[], isStart: boolean): void {
     if (texts.length === 0) return
@@ -279,7 +279,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     for (const key of this.keys()) this.#itemsChange.fire(key)
   }
 
-  /** Another window considered this window closed and took over its stored drafts. This window has only what was written since. */
+  /** Removes what another window took over because it considered this window closed. This window keeps only what was written since. */
   #findLost(): void {
     if (!this.#texts.takeLoss()) return
     const lost = new Set(this.#prompts.map(({ id }) => id).filter(id => this.#written.has(id)))
@@ -306,7 +306,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
 
   #put(key: string, draft: Draft<Attachment>): void {
     const before = this.#drafts.get(key)
-    // attachments are written at once, and the text soon
+    // attachments are written immediately, and the text soon
     const hasItems = before?.items !== undefined || draft.items.length > 0
     if (hasItems) this.#findLost()
     const { of, from } = before ?? {}
@@ -314,7 +314,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
     if (hasItems) this.#write()
   }
 
-  /** The last written draft comes last. */
+  /** Sets a draft. The draft that was written last is the last one in the map. */
   #setDraft(key: string, draft: Text): void {
     this.#drafts.delete(key)
     if (draft.text !== '' || draft.items !== undefined) this.#drafts.set(key, draft)
@@ -343,7 +343,7 @@ export class DraftStore extends Owner implements Drafts, PromptQueuesStorage {
   }
 }
 
-/** The key of a prompt's draft while the user edits it where it is. No conversation's key starts as it does. */
+/** Returns the key for the draft of a prompt that the user edits in place. No conversation's key starts like this key. */
 export function editKey(key: string, entryId: string): string {
   return JSON.stringify([key, entryId])
 }
@@ -381,7 +381,7 @@ function unsent(
   return { id, text: JSON.stringify({ text, chips, of }), ...(items !== undefined && { items }) }
 }
 
-/** Checks the stored content, since the file may be damaged. */
+/** Returns a stored text if it's valid, since the file may be damaged. */
 function read({ id, text, items, conversation }: UnsentText): Prompt | undefined {
   const stored = parseJsonAs(storedText, text)
   return stored && { id, key: conversation, ...stored, ...(items !== undefined && { items }) }

@@ -5,11 +5,11 @@ import { isRecord } from '../../common/is-record.ts'
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 
 const KEY = 'parley.optionValues'
-/** Maximum number of recently used values; the oldest are dropped first. */
+/** The maximum number of recently used values. The oldest ones are dropped first. */
 const MAX_RECENT = 5
 const MAX_FAVORITES = 200
 
-/** The models, modes and other values that the user marked or used, by agent and option; shared by all windows. */
+/** The models, modes and other values that the user marked as favorites or used, by agent and option. All windows share them. */
 export class OptionMemory extends Owner {
   readonly #store: KeyValueStore
   readonly #change = this.register(new Emitter<void>())
@@ -20,7 +20,7 @@ export class OptionMemory extends Owner {
     this.#store = store
   }
 
-  /** By the option's id. */
+  /** Returns the remembered values of an agent by the option's id. */
   of(agentId: string): Record<string, RememberedOption> {
     const all = this.#all()
     const stored = Object.hasOwn(all, agentId) ? all[agentId] : undefined
@@ -37,7 +37,7 @@ export class OptionMemory extends Owner {
     this.#set(agentId, optionId, { favorites: marked, recent })
   }
 
-  /** The values that the user chose last, by the option's id. */
+  /** Returns the value that the user chose last for each option, by the option's id. */
   lastUsed(agentId: string): Record<string, string> {
     return Object.fromEntries(
       Object.entries(this.of(agentId)).flatMap(([id, { recent }]) =>
@@ -70,7 +70,7 @@ export class OptionMemory extends Owner {
   }
 }
 
-/** Stored state can have any shape. */
+/** Reads a stored value, which can have any shape. */
 function read(value: unknown): RememberedOption {
   const { favorites, recent } = isRecord(value) ? value : {}
   return { favorites: texts(favorites), recent: texts(recent) }

@@ -24,17 +24,17 @@ import type { ProcessWindows } from '../process-windows.ts'
 import { settingOf, type WindowState } from '../workbench.ts'
 import { CODE_CACHE, previewFiles, privateFolders } from './stores.ts'
 
-/** When to store the compiled code, after the first view has been shown. Milliseconds. */
+/** The delay, after the first view was shown, before the compiled code is stored, in milliseconds. */
 const KEEP_CODE_AFTER_MS = 3000
 
-/** Delay before removing leftovers of a crash and expired data, so that the first view doesn't wait. Milliseconds. */
+/** The delay before leftovers of a crash and expired data are removed, so that the first view doesn't wait, in milliseconds. */
 const CLEAN_AFTER_MS = 10_000
 
-/** The user may still be typing a limit, so conversations beyond an incomplete limit must not be deleted. Milliseconds. */
+/** The delay before conversations beyond a new limit are deleted, in milliseconds. The user may still be typing the limit. */
 const TRIM_AFTER_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 
-/** Creates the stores of data that outlives the window: sessions, conversations, previews. */
+/** Creates the stores of data that outlive the window: sessions, conversations and previews. */
 export function createStorageServices(
   platform: ProcessPlatform,
   windows: ProcessWindows,
@@ -67,7 +67,7 @@ export function createStorageServices(
     }),
   )
   const fileOf = (name: string) => path.join(globalFolder, name)
-  /** Maximum size of all saved conversations in bytes; 0: no limit. */
+  /** Returns the maximum size of all saved conversations in bytes; 0 for no limit. */
   const maxBytes = () => {
     const megabytes = setting('history.maximumSize')
     return megabytes > 0 ? Math.max(1, megabytes) * 1_000_000 : 0
@@ -114,12 +114,12 @@ export function createStorageServices(
     processRow,
     conversations,
     clock,
-    /** Size of all saved conversations in bytes, and its limit; 0 for no limit. */
+    /** Returns the size of all saved conversations in bytes, and the limit; 0 for no limit. */
     historySize: () => ({ used: conversations.usedBytes, max: maxBytes() }),
   }
 }
 
-/** Lets only the user read the window's folders, and removes what a crash left there. */
+/** Makes the window's folders readable only by the user, and removes the files that a crash left there. */
 export function protectStores(
   { storage, log }: Pick<Platform, 'storage' | 'log'>,
   own: DisposableStore,
@@ -130,7 +130,7 @@ export function protectStores(
   own.add(toDisposable(() => clearTimeout(cleaner)))
 }
 
-/** Reads and writes of files for agents, and what agents changed; see `TrackerOptions` for `agentsBack`. */
+/** Creates the services that read and write files for agents, and track what agents changed. For `agentsBack`, see `TrackerOptions`. */
 export function createChangeServices(
   { documents: opened, encodings, followFiles, workbench, storage, log, trash }: Platform,
   protectedFiles: ProtectedFiles,

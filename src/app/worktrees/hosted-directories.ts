@@ -1,7 +1,7 @@
 import type { HostedAgentInfo } from '../../acp/start-hosted.ts'
 import type { SessionRecords } from '../../sessions/ports.ts'
 
-/** The directories in which an agent in the agent host works. */
+/** Returns the directories in which an agent in the agent host works. */
 export function directoriesOf(
   { cwd, tag, sessions }: HostedAgentInfo,
   records: Pick<SessionRecords, 'get'>,

@@ -24,7 +24,7 @@ const MAX_BRANCHES = 500
 export async function newSessionInWorktree(options: WorktreeCommandOptions): Promise<void> {
   const { workbench, surfaces, worktrees } = options
   const { dialogs } = workbench
-  // the user may go elsewhere meanwhile
+  // remembers the surface, since the user may go to another one in the meantime
   const surface = surfaces.active
   const agentId = await agentFor(options)
   if (agentId === undefined) return
@@ -55,7 +55,7 @@ export async function newSessionInWorktree(options: WorktreeCommandOptions): Pro
   await surfaces.open(place, opener => opener.start(agentId, { cwd }))
 }
 
-/** The folder of the workspace in a worktree; its root if there's none. */
+/** Resolves to the workspace folder's path in a worktree; the worktree's root if the folder doesn't exist there. */
 export async function directoryIn(worktree: string, within: string): Promise<string> {
   const inner = path.join(worktree, within)
   const isThere = await stat(inner).then(
@@ -65,7 +65,7 @@ export async function directoryIn(worktree: string, within: string): Promise<str
   return isThere ? inner : worktree
 }
 
-/** The agent of a session in a worktree. `undefined`: canceled. */
+/** Resolves to the agent for a session in a worktree; `undefined` if the user cancels. */
 export async function agentFor({
   workbench,
   surfaces: { active },
@@ -80,7 +80,7 @@ export async function agentFor({
   )
 }
 
-/** Runs the setup command. Returns false if it failed and the user doesn't want to start a session. */
+/** Runs the setup command. Resolves to false if it failed and the user doesn't want to start a session. */
 async function prepare(options: WorktreeCommandOptions, cwd: string, name: string): Promise<boolean> {
   const command = await setupCommand(options)
   if (command === undefined) return true
@@ -95,7 +95,7 @@ async function prepare(options: WorktreeCommandOptions, cwd: string, name: strin
   return (await workbench.dialogs.warn(problem, start)) === start
 }
 
-/** The command that prepares new worktrees; `undefined` if there is none or the user doesn't agree to run it. */
+/** Resolves to the command that prepares new worktrees; `undefined` if there is none or the user doesn't agree to run it. */
 export async function setupCommand({
   workbench,
   settings,
@@ -108,7 +108,7 @@ export async function setupCommand({
   return isOfWorkspace && !(await consent.setup(command)) ? undefined : command
 }
 
-/** Prepares a worktree. Resolves to what went wrong, a sentence. */
+/** Prepares a worktree. Resolves to a sentence that says what went wrong, if anything. */
 export async function runSetup(
   workbench: Workbench,
   command: string,
@@ -133,14 +133,14 @@ interface FoundRepository {
   within: string
 }
 
-/** The folder of a view's session, or of the session that is being opened. */
+/** Returns the folder of a view's session, or of the session that is being opened. */
 export function cwdOf({ current, opener }: ConversationController): string | undefined {
   return current?.plan.setup.cwd ?? opener.expected?.cwd
 }
 
 /**
- * The repository of the workspace or of the session that works in `cwd`, which comes first when the user has to choose. Throws
- * with the reason if there's none. `undefined`: canceled.
+ * Resolves to the repository of the workspace, or of the session that works in `cwd`, which comes first if the user has to choose. Resolves
+ * to `undefined` if the user cancels. Rejects with the reason if there is no repository.
  */
 export async function pickRepository(
   workbench: Workbench,
@@ -163,7 +163,7 @@ export async function pickRepository(
     }
   }
   const own = cwd === undefined ? undefined : await openRepository(cwd).catch(() => undefined)
-  // a session in a worktree belongs to the repository that the worktree was made from
+  // a session in a worktree belongs to the repository from which the worktree was made
   const isOwn = (one: FoundRepository) => own !== undefined && rules.same(one.repository.common, own.common)
   if (own && ![...found.values()].some(isOwn)) await add(path.basename(own.top), cwd!, own)
   const all = [...found.values()]

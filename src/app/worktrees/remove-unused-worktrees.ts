@@ -13,23 +13,24 @@ import {
 import type { SessionRecords } from '../../sessions/ports.ts'
 import type { HeldSessions } from '../../sessions/session-leases.ts'
 
-/** A newer worktree may still be prepared for its session. Milliseconds. */
+/** The minimum age of a worktree that is removed, in milliseconds. A newer one may still be prepared for its session. */
 const MIN_AGE_MS = 3_600_000
 
 export interface RemoveUnusedOptions {
   /** all worktrees of the repositories of this window */
   paths: readonly string[]
-  /** The directories that are in use, as things are now. */
+  /** resolves to the directories that are in use now */
   used: () => Promise<string[]>
   records: Pick<SessionRecords, 'agentIds' | 'list'>
   held: Pick<HeldSessions, 'reserve'>
-  /** A worktree with this path was removed. */
+  /** called when the worktree with this path was removed */
   onRemove: (path: string) => void
   log: Logger
 }
 
 /**
- * Removes empty worktrees that Parley created and nothing uses. A worktree with ignored files other than copies isn't empty. Never rejects.
+ * Removes empty worktrees that Parley created and that nothing uses. A worktree with ignored files isn't empty unless they are copies.
+ * Never rejects.
  */
 export async function removeUnusedWorktrees(options: RemoveUnusedOptions): Promise<void> {
   for (const worktree of options.paths) {

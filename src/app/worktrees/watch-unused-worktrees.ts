@@ -15,9 +15,9 @@ import type { StartingAgents, WindowWorktrees } from '../window-worktrees.ts'
 import type { Workbench } from '../workbench.ts'
 import { directoriesOf } from './hosted-directories.ts'
 
-/** After the start, sessions of the window before may still be opened again. Milliseconds. */
+/** The delay after the start, in milliseconds. Sessions of the previous window may still be opened again. */
 const AFTER_START_MS = 30_000
-/** After a session was opened, closed or deleted. Milliseconds. */
+/** The delay after a session was opened, closed or deleted, in milliseconds. */
 const AFTER_CHANGE_MS = 2000
 
 interface UnusedWorktreesOptions {
@@ -32,7 +32,7 @@ interface UnusedWorktreesOptions {
   comparisons: StartingAgents
   windows: Pick<WindowSessions, 'refresh' | 'others' | 'busy' | 'used'>
   documents: Pick<Documents, 'unsaved'>
-  /** The agents in the agent host, attached to a window or not. */
+  /** The agents in the agent host, whether or not a window is attached. */
   hosts: { list(): Promise<HostedAgentInfo[]> }
   log: Logger
 }

@@ -21,7 +21,7 @@ export interface WorktreeCommandOptions {
   drafts: Pick<DraftStore, 'get'>
   openSessions: Pick<OpenSessions, 'list'>
   windows: Pick<WindowSessions, 'refresh' | 'others' | 'busy'>
-  /** The agents in the agent host, attached to a window or not. */
+  /** The agents in the agent host, whether or not a window is attached. */
   hosts: { list(): Promise<HostedAgentInfo[]> }
   records: Pick<SessionRecords, 'get'>
   clock: Pick<StoredClock, 'ageOf'>
@@ -29,6 +29,6 @@ export interface WorktreeCommandOptions {
   documents: FilesShared['documents']
   worktrees: WindowWorktrees
   comparisons: StartingAgents
-  /** The comparison that a worktree belongs to. */
+  /** Returns the comparison to which a worktree belongs. */
   comparisonOf: (worktree: string) => { show(): void } | undefined
 }

@@ -3,7 +3,7 @@ import { UnavailableError } from '../../common/errors.ts'
 import { type CommandHandlers, CommandId } from '../ids.ts'
 import type { WorktreeCommandOptions } from './worktree-command-options.ts'
 
-/** *New Session in Worktree…* and *Worktree…*, which are loaded when they are used first. */
+/** Returns *New Session in Worktree…* and *Worktree…*. Their code is loaded on first use. */
 export function worktreeCommands(options: WorktreeCommandOptions) {
   const checkTrust = () => {
     if (options.workbench.isTrusted) return

@@ -39,14 +39,14 @@ import { directoriesOf } from './hosted-directories.ts'
 import { agentFor, cwdOf, pickRepository } from './new-session-in-worktree.ts'
 import type { WorktreeCommandOptions } from './worktree-command-options.ts'
 
-/** Maximum number of names in a dialog. */
+/** The maximum number of names in a dialog. */
 const MAX_NAMES = 10
 
 interface Action extends PickItem {
   run?: () => Promise<unknown> | unknown
 }
 
-/** Shows a menu of all actions for the worktree of the active session, or else for one that the user selects. */
+/** Shows a menu with all actions for the worktree of the active session, or else for a worktree that the user selects. */
 export async function showWorktree(options: WorktreeCommandOptions): Promise<void> {
   const { current } = options.surfaces.active.controller
   const own = current && (await findWorktree(current.plan.setup.cwd))
@@ -54,7 +54,7 @@ export async function showWorktree(options: WorktreeCommandOptions): Promise<voi
   if (worktree) await new WorktreeMenu(options, worktree, own !== undefined).show()
 }
 
-/** *Apply to Workspace* for a worktree that was made from the work tree `top`. */
+/** *Apply to Workspace* for a worktree that was created from the work tree at `top`. */
 export async function applyToWorkspace(
   options: WorktreeCommandOptions,
   worktree: Worktree,
@@ -63,13 +63,13 @@ export async function applyToWorkspace(
   await new WorktreeMenu(options, worktree, false).apply(top)
 }
 
-/** *Discard…* for a worktree, or *Remove Worktree* if nothing is in it. */
+/** *Discard…* for a worktree, or *Remove Worktree* if the worktree is empty. */
 export async function discardOne(options: WorktreeCommandOptions, worktree: Worktree): Promise<void> {
   await new WorktreeMenu(options, worktree, false).discard()
   void options.worktrees.refresh()
 }
 
-/** Discards several worktrees after one question. Copies stay for some time. */
+/** Discards several worktrees after one question. Copies of them are kept for some time. */
 export async function discardAll(
   options: WorktreeCommandOptions,
   worktrees: readonly Worktree[],
@@ -104,7 +104,7 @@ export async function discardAll(
       try {
         const repository = await openRepository(worktree.path)
         await menu.checkTurns()
-        // its agent may have changed the worktree while the question was open, or while the others were discarded
+        // the agent may have changed the worktree while the question was open or while the other worktrees were discarded
         const { ignored } = state
         if (isEmpty(await readWorktreeState(worktree)))
           await removeWorktree(repository, worktree, { ignored })
@@ -199,7 +199,7 @@ async function restore(
 class WorktreeMenu {
   readonly #options: WorktreeCommandOptions
   #worktree: Worktree
-  /** The active session works in the worktree. */
+  /** whether the active session works in the worktree */
   readonly #isActive: boolean
 
   constructor(options: WorktreeCommandOptions, worktree: Worktree, isActive: boolean) {
@@ -236,7 +236,7 @@ class WorktreeMenu {
             },
           ]
         : []),
-      // Enter accepts the first item, and applying can't be undone
+      // a harmless action comes first, because Enter accepts the first item, and applying can't be undone
       {
         label: l10n.t('New Session Here'),
         icon: 'add',
@@ -297,7 +297,7 @@ class WorktreeMenu {
     }
   }
 
-  /** The work tree of the same repository that is open in this window, or else the main one. */
+  /** Resolves to the work tree of the same repository that is open in this window, or else to the main work tree. */
   async #target(repository: Repository): Promise<string | undefined> {
     const rules = new PathRules()
     const folders = [...this.#folders(), repository.main]
@@ -308,7 +308,7 @@ class WorktreeMenu {
     return this.#options.workbench.folders.map(one => one.path)
   }
 
-  /** The first work tree of the repository that a folder is in and that is wanted. */
+  /** Resolves to the first wanted work tree of the repository among the work trees of these folders. */
   async #find(
     { common }: Repository,
     folders: readonly string[],
@@ -322,7 +322,7 @@ class WorktreeMenu {
     return undefined
   }
 
-  /** Applies the changes to the work tree `top` of the same repository, if it's open. */
+  /** Applies the changes to the work tree at `top` of the same repository, if that is open. */
   async apply(top: string): Promise<void> {
     const rules = new PathRules()
     const repository = await openRepository(this.#worktree.path)
@@ -411,7 +411,7 @@ class WorktreeMenu {
     const resolve = l10n.t('Resolve in Merge Editor')
     const text = l10n.t('There are conflicts to resolve. Source Control lists them.')
     await execute('workbench.view.scm')
-    // not awaited, so that views update immediately and not when the message is closed
+    // not awaited, so that views update immediately and not when the user closes the message
     void dialogs
       .warn(text, resolve)
       .then(pressed => (pressed === resolve ? editors.openConflict(path.join(target, file)) : undefined))
@@ -452,7 +452,7 @@ class WorktreeMenu {
     void dialogs.info(l10n.t('The worktree {0} is on the branch {1} now.', this.#worktree.name, name.trim()))
   }
 
-  /** Commits the changes of the worktree. Returns false if the user cancels. */
+  /** Commits the changes of the worktree. Resolves to false if the user cancels. */
   async #commit(title: string): Promise<boolean> {
     const { current } = this.#options.surfaces.active.controller
     const known = this.#isActive && current ? current.session.state.title : undefined
@@ -476,7 +476,7 @@ class WorktreeMenu {
       if ((await dialogs.confirm(text, { detail: ignoredText(state) }, remove)) !== remove) return
       await this.checkTurns()
     }
-    // the menu was open for a while
+    // the menu was open for a while, so `removeWorktree` compares the ignored files again
     await removeWorktree(repository, this.#worktree, { ignored: state.ignored })
     dialogs.showStatus(l10n.t('Removed the worktree {0}', this.#worktree.name))
   }
@@ -514,7 +514,7 @@ class WorktreeMenu {
       .catch(error => dialogs.error(messageOf(error)))
   }
 
-  /** Rejects if an agent works in the worktree, since its writes during the removal would be lost. */
+  /** Rejects if an agent works in the worktree, since the agent's writes during the removal would be lost. */
   async checkTurns(): Promise<void> {
     const { openSessions, surfaces, comparisons, windows, hosts, records } = this.#options
     const check = (isFree: boolean, text: string) => {
@@ -574,7 +574,7 @@ class WorktreeMenu {
   }
 }
 
-/** The content of a worktree, in a few words. */
+/** Returns a short description of a worktree's content. */
 function contents({ changed, commits, isBusy, nested }: WorktreeState): string {
   const parts = [
     changed.length === 1

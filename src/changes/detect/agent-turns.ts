@@ -1,4 +1,4 @@
-/** Attributes changes in turns: those that tool calls report, and those that are found without a report. */
+/** Attributes changes to turns: those that tool calls report, and those that are found without a report. */
 import { lstat } from 'node:fs/promises'
 import { onDisk } from '../../common/file-names.ts'
 import type { FileText } from '../../editor/diff-texts.ts'
@@ -25,18 +25,18 @@ export interface AgentTurnsOptions {
 
 /** Files that changed during a session's turn but aren't tracked. */
 export interface Omitted {
-  /** Number of files that aren't tracked since there are too many, or they are too large. */
+  /** Number of changed files that aren't tracked because they're too many or too large. */
   files: number
-  /** Folders where changes by commands can't be detected. */
+  /** The folders where changes by commands can't be detected. */
   folders: readonly string[]
 }
 const NOTHING: Omitted = { files: 0, folders: [] }
 
-/** The start of a turn, which `detectChanges` records, or an earlier window did. */
+/** The start of a turn, as `detectChanges` of this window or an earlier window recorded it. */
 export interface TurnStart {
   /** in milliseconds since the epoch */
   began: number
-  /** Where the repositories stood then. By default, that is read now. */
+  /** The positions of the repositories at that time. By default, they're read now. */
   repositories?: RepositoryPosition[]
   /** Settles when the folders' contents from before the turn are known. */
   before?: Promise<unknown>
@@ -48,9 +48,9 @@ export class AgentTurns {
   readonly #reader: FileReader
   readonly #disk: DiskChanges
   readonly #attribution: Attribution
-  /** by session */
+  /** by session: the changed files that aren't tracked */
   readonly #omitted = new Map<string, Omitted>()
-  /** by session: keys of files that changed when the limit of tracked files was reached */
+  /** by session: keys of files that changed but aren't tracked, since the limit of tracked files was reached */
   readonly #untracked = new Map<string, Set<string>>()
 
   constructor({ shared, files, reader, disk, attribution }: AgentTurnsOptions) {
@@ -62,8 +62,8 @@ export class AgentTurns {
   }
 
   /**
-   * A turn starts. `isWorking`: whether changes in the roots may be its work now. `ranGit`: whether the agent itself may have
-   * run Git.
+   * Records that a turn starts. `isWorking`: whether the turn may be changing files in the roots now. `ranGit`: whether the agent itself
+   * may have run Git.
    */
   beginTurn(
     session: string,
@@ -89,7 +89,7 @@ export class AgentTurns {
     })
   }
 
-  /** Ends the turn: attributes changes so far, after `reported` resolves, and none after that. */
+  /** Ends the turn: waits for `reported`, attributes the changes until then to the turn, and none after that. */
   async endTurn(session: string, reported?: Promise<unknown>): Promise<void> {
     const turn = this.#attribution.runningTurn(session)
     if (!turn) return
@@ -101,14 +101,14 @@ export class AgentTurns {
     if (this.#attribution.isQuiet) this.#disk.endTurns()
   }
 
-  /** A tool call reported its effect on a file. */
+  /** Records the effect of a tool call on a file, as the agent reports it. */
   async tool(path: string, author: AgentAuthor, reported: readonly ToolChange[]): Promise<void> {
     const key = this.#files.paths.key(path)
     const [first] = reported
     if (!first) return
     await this.#files.run(key, async () => {
       const known = this.#files.get(key)
-      // the previous text according to the agent; without a reported change, any text that isn't empty
+      // the previous text according to the agent; without a reported change, any non-empty text, so that an empty file is read again
       const was = first.change ? (first.change.oldText ?? '') : ' '
       const now = await this.#reader.readWhole({ path, text: known?.text ?? was })
       if (!now) return
@@ -134,7 +134,7 @@ export class AgentTurns {
       }
       name()
       await this.#disk.attribute(key, this.#files.get(key)!, now)
-      // or that has just been seen
+      // or name a change that has just been seen
       name()
       if (isNamed) this.#files.save(key, this.#files.get(key)!, true)
       if (first.done && !this.#attribution.release(key, first.toolCallId))
@@ -143,9 +143,9 @@ export class AgentTurns {
   }
 
   /**
-   * A file changed during turns without a report. `before`: the file before the change, or at least its text. `unsure`: `before` may
-   * already contain a part of the agent's text. `isDecided`: whether the user has decided about the file since the comparison, which may
-   * have been while this call waited.
+   * Records that a file changed during turns without a report. `before`: the file before the change, or at least its text. `unsure`:
+   * `before` may already contain a part of the agent's text. `isDecided`: whether the user has decided about the file since the comparison,
+   * perhaps while this call waited.
    */
   async noticed(
     path: string,
@@ -159,7 +159,7 @@ export class AgentTurns {
   ): Promise<void> {
     const key = this.#files.paths.key(path)
     await this.#files.run(key, async () => {
-      // the author of the text is known
+      // an agent is writing the file through the client, so the author is known, or the user has decided about the changes
       if (this.#attribution.clientWrite(key) || isDecided?.()) return
       const file = this.#files.get(key)
       const text = file?.text ?? (typeof before === 'string' ? before : before?.text) ?? ''
@@ -175,7 +175,7 @@ export class AgentTurns {
       const isState = typeof before === 'object' && before !== null
       if (file && isState && !unsure && !isLate) this.#followTo(before, file, author)
       if (file) {
-        // of what wasn't reported, any turn that was running may be the author
+        // any running turn may be the author of changes that weren't reported
         const turns = working.flatMap(([, turn]) => turn.author.turns)
         const possible = turns.length > 0 ? { turns } : author
         const corrected =
@@ -193,7 +193,7 @@ export class AgentTurns {
       }
       const { type } = now.attributes
       if (!isState && type !== 'text' && type !== 'absent') return
-      // a search for changes has already compared the files with Git's writes
+      // for a state, the search for changes has already checked whether Git wrote the file
       const stateWith = (...one: Parameters<FileReader['stateWith']>) => this.#reader.stateWith(...one)
       if (!isState && (await this.#attribution.isGits(path, now, stateWith))) return
       const was = isState ? before : textState(before, now, mode)

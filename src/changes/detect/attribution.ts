@@ -1,4 +1,4 @@
-/** Attributes changes on disk to authors, from the running turns and the changes that their tool calls report. */
+/** Finds the authors of changes on disk, from the running turns and the changes that their tool calls report. */
 import { isDeepStrictEqual } from 'node:util'
 import { isWithin } from '../../common/file-names.ts'
 import { expectedText, originalText, othersPart } from '../../editor/diff-texts.ts'
@@ -27,10 +27,10 @@ import {
 export interface RunningTurn {
   author: AgentAuthor
   began: Moment
-  /** The agent may be changing files now. */
+  /** Whether the agent may be changing files now. */
   isWorking: () => boolean
   covers: (path: string) => boolean
-  /** The agent itself may have run Git. */
+  /** Whether the agent itself may have run Git. */
   ranGit: () => boolean
   /** the repositories' positions when the turn started */
   repositories: Promise<RepositoryPosition[]>
@@ -39,18 +39,18 @@ export interface RunningTurn {
 /** A write through the client in progress. */
 export interface ClientWrite {
   content: string
-  /** the user's unsaved text from before the editor had the agent's text */
+  /** the user's unsaved text before the editor got the agent's text */
   typed?: string
-  /** The editor has the agent's text, and may format it when it saves. */
+  /** Whether the editor has the agent's text, which it may format when it saves. */
   shown?: true
 }
 
 export class Attribution {
-  /** what files were before changes that running turns may still report */
+  /** the earlier states of files that running turns changed and may still report on */
   readonly pasts = new FilePasts()
   /** by session */
   readonly #turns = new Map<string, RunningTurn>()
-  /** by the key of the file, like the maps below */
+  /** by the key of the file, as in the map below */
   readonly #claims = new Map<string, Claim[]>()
   readonly #writes = new Map<string, ClientWrite>()
 
@@ -73,10 +73,10 @@ export class Attribution {
     return [...this.#turns].filter(([, turn]) => turn.isWorking() && turn.covers(path))
   }
 
-  /** Stops attributing changes to the turn. Returns the keys of files that it no longer awaits reports of. */
+  /** Stops attributing changes to the turn. Returns the keys of files about which no report is expected anymore. */
   endTurn(session: string, turn: RunningTurn): string[] {
     if (this.#turns.get(session) === turn) this.#turns.delete(session)
-    // the next turn may have started meanwhile: keep its reports
+    // the session's next turn may have started meanwhile: keep what it has reported
     const isNext = this.#turns.has(session)
     const saved = this.pasts.forgetWhere(path => turn.covers(path) && !this.#isCovered(path))
     const isOver = (one: TurnRef) => turn.author.turns.some(over => over.turn === one.turn)
@@ -95,12 +95,15 @@ export class Attribution {
 
   // ---- what tool calls report --------------------------------------------------------------------------------------
 
-  /** Whether an agent is writing the file through the client, or a tool call names it or may report later what the user has saved. */
+  /**
+   * Whether an agent is writing the file through the client, or a tool call names the file or may report later a change that the user has
+   * saved.
+   */
   isAwaited(key: string): boolean {
     return this.#claims.has(key) || this.#writes.has(key) || this.pasts.hasSaved(key)
   }
 
-  /** The write through the client in progress. */
+  /** The write of this file through the client that is in progress. */
   clientWrite(key: string): ClientWrite | undefined {
     return this.#writes.get(key)
   }
@@ -113,7 +116,10 @@ export class Attribution {
     if (this.#writes.get(key) === write) this.#writes.delete(key)
   }
 
-  /** The agent has written `content` through the client, over `before`: the tool call that reports it has made its change. */
+  /**
+   * Marks the change that a tool call reports as made if the agent has made this change by writing `content` over `before` through the
+   * client.
+   */
   applyWrite(key: string, { turns }: AgentAuthor, before: string, content: string): void {
     for (const claim of this.#claims.get(key) ?? []) {
       const { change, patch, author } = claim
@@ -133,7 +139,7 @@ export class Attribution {
     this.#setClaims(key, [...this.#withoutTool(key, id), ...claims])
   }
 
-  /** The tool call is done. Returns false if no other one names the file. */
+  /** Forgets what a finished tool call reported. Returns false if no other tool call names the file. */
   release(key: string, toolCallId: string): boolean {
     return this.#setClaims(key, this.#withoutTool(key, toolCallId))
   }
@@ -150,7 +156,7 @@ export class Attribution {
 
   // ---- authors of a change -----------------------------------------------------------------------------------------
 
-  /** Attributes to the tool calls the parts of the change that they reported. Returns these parts. */
+  /** Attributes the parts of a change that tool calls reported to these tool calls. Returns the parts. */
   applyClaims(key: string, file: TrackedFile, now: FileState): PastEdit[] {
     const claims = this.#claims.get(key) ?? []
     return claims.flatMap(claim => (claim.applied ? [] : this.#applyClaim(key, file, now, claim)))
@@ -177,7 +183,7 @@ export class Attribution {
     const bare = (text: string) => text.replaceAll('\r\n', '\n').replace(/\n$/, '')
     const isAll = bare(expected) === bare(now.text)
     const others = isAll ? undefined : othersPart(file.text, expected, now.text)
-    // the change isn't there yet, or is unknown
+    // the reported change isn't in the file yet, or can't be recognized
     if (others === now.text || (others === undefined && !isAll && !claim.begun)) return []
     claim.applied = true
     return edit(isAll ? now : { text: expected, attributes }, author, 'known')
@@ -215,7 +221,7 @@ export class Attribution {
     return false
   }
 
-  /** Whether Git wrote to the work tree during a turn, whoever ran it: Git may have restored changes that it had removed. */
+  /** Whether Git wrote to the work tree during a turn, no matter who ran Git: it may have restored changes that it had removed. */
   async hasGitMoved(path: string): Promise<boolean> {
     return (await movesIn(this.#turnsOf(path), path)).length > 0
   }
@@ -227,8 +233,8 @@ export class Attribution {
   // ---- changes before their report ---------------------------------------------------------------------------------
 
   /**
-   * The file was edited while turns may be changing it. `original`: the file that was tracked before the edits, and `before` as it
-   * was then.
+   * Adds edits of a file that turns may be changing to its history. `original`: the tracked file before the edits, and `before` its copy
+   * from that time.
    */
   note(
     key: string,
@@ -242,7 +248,7 @@ export class Attribution {
       this.pasts.add(key, original, before, file, edits, isBehind)
   }
 
-  /** A tool call may report what was seen or saved before. Returns the file with the tool call as the author of that. */
+  /** Attributes changes that were seen or saved before to a tool call that reports them now. Returns the corrected file, if any. */
   nameChanges(key: string, file: TrackedFile, now: FileState, toolCallId: string): TrackedFile | undefined {
     let current = file
     for (const claim of this.#claims.get(key) ?? []) {
@@ -276,7 +282,7 @@ export function originalState(
   const { type } = now.attributes
   if (type !== 'text' && type !== 'absent') return done ? undefined : now
   if (!change) return done ? undefined : now
-  // it was there, and is gone before anyone looked
+  // the file existed, and was deleted before it was read
   if (type === 'absent' && begun && change.operation === 'modify' && change.oldText) return undefined
   // the tool empties the file before it writes the new text, so the final text isn't known yet
   const isEmptied = begun && !done && type === 'text' && now.text === ''

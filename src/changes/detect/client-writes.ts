@@ -1,4 +1,4 @@
-/** Files that agents write through the client: the text is known before it is on disk. */
+/** Tracks files that agents write through the client: their new text is known before it's on disk. */
 import type { TrackedWrite } from '../../editor/files/agent-write.ts'
 import { adaptLineEnds, withLineEndsOf } from '../../editor/line-edits.ts'
 import { sameButEnds, withoutMark } from '../../editor/text.ts'
@@ -12,7 +12,7 @@ import type { FileReader } from './file-reader.ts'
 import type { TrackedFileStore, TrackedFiles } from './tracked-files.ts'
 
 export interface ClientWriteStore extends Pick<TrackedFileStore, 'save'> {
-  /** Resolves when everything is on disk. */
+  /** Resolves when everything that was saved is on disk. */
   flushed(): Promise<void>
 }
 
@@ -43,8 +43,8 @@ export class ClientWrites {
   }
 
   /**
-   * An agent writes a file through the client. `work` does the writing, and reports the text that the file gets: the
-   * agent's, merged with the user's changes.
+   * Tracks an agent's write of a file through the client. `work` does the writing, and reports the text that the file gets: the agent's
+   * text merged with the user's changes.
    */
   async writing<T>(
     path: string,
@@ -72,7 +72,7 @@ export class ClientWrites {
     let done = false
     const willWrite = (text: string) => {
       begun = true
-      // since the editor had the agent's text, only the user has changed it
+      // only the user has changed the text since the editor got the agent's text
       if (write.shown) return
       write.content = text
       // the agent's text in the editor isn't the user's typing, even before it's saved
@@ -115,7 +115,7 @@ export class ClientWrites {
 
   /**
    * Stores an agent's change before it's written to disk, so that a crash in between can't hide its author. If the file isn't written after
-   * all, the difference found after the crash removes the change again.
+   * all, the change disappears again when the file is compared after the crash.
    */
   async #announce(file: TrackedFile, content: string, author: AgentAuthor): Promise<void> {
     const { type } = file.attributes
@@ -126,7 +126,10 @@ export class ClientWrites {
     await this.#store.flushed()
   }
 
-  /** Tracks the file's content on disk. Returns the base of its document's unsaved changes if that isn't on disk anymore. */
+  /**
+   * Tracks the file as it is on disk before the write. Returns the base of its document's unsaved changes if this base isn't on disk
+   * anymore.
+   */
   async #check(key: string, path: string, content: string, author: AgentAuthor): Promise<string | undefined> {
     const file = this.#files.get(key)
     if (file) {
@@ -142,7 +145,7 @@ export class ClientWrites {
       this.#files.track(key, path, now)
       return undefined
     }
-    // some agents write a file by themselves before they write the same through the client
+    // some agents write a file by themselves before they write the same text through the client
     const isAgents = sameButEnds(content, now.text)
     if (!this.#files.track(key, path, isAgents ? textState(begunFrom, now) : now)) return undefined
     const before = TrackedFile.of(path, textState(begunFrom, now))
@@ -152,7 +155,7 @@ export class ClientWrites {
   }
 }
 
-/** Whether the texts differ only as a formatter would change them. */
+/** Whether the texts differ only in white space, as after a formatter. */
 function sameButSpace(one: string, other: string): boolean {
   return one === other || one.replace(/\s/g, '') === other.replace(/\s/g, '')
 }

@@ -1,4 +1,4 @@
-/** Finds agents' changes that were committed: who commits a change keeps it. */
+/** Finds agents' changes that were committed: committing a change also keeps it. */
 
 import { isWithin } from '../../common/file-names.ts'
 import { lineEdits, splitLines } from '../../editor/line-edits.ts'
@@ -11,13 +11,13 @@ import { asCheckedOut, commitsSince, type RepositoryPosition, repositoryOf } fro
 export interface CommittedChangesOptions {
   files: () => Iterable<TrackedFile>
   stateWith: ReadState
-  /** Keeps the changes with these ids, or all of the file. */
+  /** Keeps the changes with these ids, or all changes of the file. */
   keep: (path: string, ids?: ReadonlySet<number>) => void
 }
 
 export class CommittedChanges {
   readonly #options: CommittedChangesOptions
-  /** by the path of the work tree: where it stood at the last check */
+  /** by the path of the work tree: the repository's position at the last check */
   readonly #positions = new Map<string, RepositoryPosition>()
   #checking: Promise<void> = Promise.resolve()
 
@@ -25,7 +25,7 @@ export class CommittedChanges {
     this.#options = options
   }
 
-  /** From now on, commits in this repository are noticed. */
+  /** Starts to notice commits in this repository. */
   follow(position: RepositoryPosition): void {
     if (!this.#positions.has(position.top)) this.#positions.set(position.top, position)
   }
@@ -88,7 +88,7 @@ function hunksIn(file: TrackedFile, committed: FileState, old: FileState): Set<n
   return new Set(hunks.map(({ id }) => id))
 }
 
-/** Tells whether lines, from `start` to `end`, are the same in the other text. */
+/** Returns a function that tells whether the lines from `start` to `end` are the same in the other text. */
 function linesIn(lines: readonly string[], other: string): (start: number, end: number) => boolean {
   const edits = lineEdits(lines, splitLines(other))
   return (start, end) =>

@@ -29,9 +29,9 @@ export interface DiskChangesOptions {
   reader: FileReader
   attribution: Attribution
   unsaved: UnsavedEdits
-  /** Keeps the committed changes with these ids, or all of the file. */
+  /** Keeps the committed changes with these ids, or all changes of the file. */
   keep: (path: string, ids?: ReadonlySet<number>) => void
-  /** Earlier changes may belong to turns that are known only once this resolves. */
+  /** Resolves when the turns of an earlier window are known, to which changes may belong. */
   agentsBack: Promise<void> | undefined
 }
 
@@ -42,13 +42,13 @@ export class DiskChanges extends Owner {
   readonly #attribution: Attribution
   readonly #unsaved: UnsavedEdits
   readonly #committed: CommittedChanges
-  /** keys of files that changed on disk while a notebook or custom editor had unsaved changes, and whether the user knows it */
+  /** keys of files that changed on disk while a notebook or custom editor had unsaved changes, and whether the user was notified */
   readonly #elsewhere = new Map<string, { isReported: boolean }>()
   /** keys of files that the user is renaming, whose disappearance or appearance isn't a change */
   readonly #renaming = new Set<string>()
   readonly #conflict = this.register(new Emitter<string>())
 
-  /** Path of a file that an agent changed on disk while its document, notebook or custom editor had unsaved changes. */
+  /** Fires with the path of a file that an agent changed on disk while its document, notebook or custom editor had unsaved changes. */
   readonly onDidConflict = this.#conflict.event
 
   constructor({ shared, files, reader, attribution, unsaved, keep, agentsBack }: DiskChangesOptions) {
@@ -76,7 +76,7 @@ export class DiskChanges extends Owner {
     })
   }
 
-  /** No turn is running anymore. */
+  /** Records that no turn is running anymore. */
   endTurns(): void {
     this.#unsaved.endTurns()
   }
@@ -94,12 +94,12 @@ export class DiskChanges extends Owner {
     await this.#keepCommitted()
   }
 
-  /** From now on, commits in this repository are noticed. */
+  /** Starts to notice commits in this repository. */
   followRepository(position: RepositoryPosition): void {
     this.#committed.follow(position)
   }
 
-  /** Notices commits of changes from before the window opened. */
+  /** Follows the repositories of the files that were tracked before the window opened. */
   async #followRepositories(): Promise<void> {
     const folders = new Set(this.#files.values().map(({ path }) => this.#shared.rules.dirname(path)))
     for (const folder of folders) {
@@ -114,7 +114,7 @@ export class DiskChanges extends Owner {
       .catch(error => this.#shared.log.debug(`Commits couldn't be compared: ${messageOf(error)}`))
   }
 
-  /** Files and folders with these keys changed. */
+  /** Checks the tracked files that are among these changed files and folders, or inside of them. */
   async #checkReported(keys: ReadonlySet<string>): Promise<void> {
     await this.#checkAll(this.#within(keys))
     if ([...keys].some(key => /[\\/]\.git[\\/]/.test(key))) await this.#keepCommitted()
@@ -158,12 +158,12 @@ export class DiskChanges extends Owner {
 
   // ---- one file, in its queue --------------------------------------------------------------------------------------
 
-  /** Like {@link check}, except while the file is being written through the client or renamed: its author is known then. */
+  /** Like {@link check}, but does nothing while the file is being written through the client or renamed, since the author is known then. */
   async checkUnlessBusy(key: string, file: TrackedFile): Promise<void> {
     if (!this.#attribution.clientWrite(key) && !this.#renaming.has(key)) await this.check(key, file)
   }
 
-  /** A report has told who made earlier changes of the file. `file`: the file with these authors. */
+  /** Replaces the tracked file with a version in which a late report has corrected the authors of earlier changes. */
   correct(key: string, file: TrackedFile): void {
     this.#files.set(key, file)
     this.#unsaved.correctEmptied(key, this.#attribution.pasts.beforeEmptied(key, file))
@@ -196,7 +196,7 @@ export class DiskChanges extends Owner {
     if (!file.gone && sameState(file.state, now)) return
     const stateWith = (...one: Parameters<FileReader['stateWith']>) => this.#reader.stateWith(...one)
     const isGits = await this.#attribution.isGits(file.path, now, stateWith)
-    // only if Git has run: an agent that makes the same change again is its author
+    // only if Git has run: otherwise, an agent that makes the same change again is the author of that change
     const mayBeBack = file.hasEarlier && (await this.#attribution.hasGitMoved(file.path))
     const working = this.#attribution.workingTurns(file.path)
     const covers = (path: string) => working.some(([, turn]) => turn.covers(path))
@@ -210,7 +210,7 @@ export class DiskChanges extends Owner {
     // the editor has saved the user's text; the event that reports the save follows, or is queued behind this work
     if (typed.some(text => sameButEnds(text, now.text))) return this.attributeSaved(key, file, now)
     const before = file.clone()
-    // or it has saved that, and the file was written again since
+    // or the editor has saved the user's text, and the file was written again since
     const edits = typed.flatMap(text => {
       const saved = editSaved(file, text, now.text)
       if (saved.length > 0) this.#unsaved.attributed(key, text)
@@ -228,8 +228,8 @@ export class DiskChanges extends Owner {
   }
 
   /**
-   * The file changed on disk. Its document may have unsaved changes that are based on the previous content. `edits`: what is known of
-   * the changes from `before` to `now`.
+   * Records that the file changed on disk, since its document may have unsaved changes that are based on the previous content. `edits`: the
+   * known parts of the change from `before` to `now`, with their authors.
    */
   async noteConflict(
     key: string,
@@ -266,14 +266,14 @@ export class DiskChanges extends Owner {
     this.#conflict.fire(file.path)
   }
 
-  /** The file has just been saved in the editor, so differences are the user's. */
+  /** Attributes the differences to the user, who has just saved the file in the editor. */
   attributeSaved(key: string, file: TrackedFile, now: FileState): void {
     this.#unsaved.attributed(key, now.text)
     const { known, followed, isOther } = this.#unsaved.save(key, file, () =>
       this.#attribution.pasts.takeEmptied(key, file),
     )
     const isChanged = known.edit(now, 'user') || isOther
-    // the save may have been seen on disk before: a late report needs the file that was noted then
+    // if nothing changed, the save was seen on disk before: keep the file that was noted then, which a late report needs
     if (isChanged) this.#files.set(key, known)
     if (!followed) this.#attribution.pasts.forget(key)
     else if (isChanged)
@@ -283,7 +283,7 @@ export class DiskChanges extends Owner {
   }
 }
 
-/** Whether a text on disk contains everything that the user typed: then it was saved and is the user's. */
+/** The edits that lead to the text on disk if it contains everything that the user typed: then that was saved and is the user's. */
 function editSaved(file: TrackedFile, typed: string, now: string): PastEdit[] {
   const text = withLineEndsOf(typed, file.text)
   const merged = mergeLines(splitLines(file.text), splitLines(text), splitLines(now))

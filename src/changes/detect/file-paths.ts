@@ -1,15 +1,15 @@
 import type { PathRules } from '../../editor/path-rules.ts'
 
-/** Maximum number of other paths of files. */
+/** Maximum number of other paths that are remembered; beyond it, all of them are forgotten. */
 const MAX_ALIASES = 10_000
 
 /**
- * The paths of files, each of which may have several: other letters on a disk that ignores case, or through links. Files are looked up by
- * their keys.
+ * The paths of files, each of which may have several: with other letter cases on a disk that ignores case, or through links. Files are
+ * looked up by their keys.
  */
 export class FilePaths {
   readonly #rules: Pick<PathRules, 'key'>
-  /** by the key of another path of a file (through a link): its own key */
+  /** by the key of a path through a link: the key of the file's real path */
   readonly #aliases = new Map<string, string>()
   /** by a file's key: other paths under which the editor may have the file open */
   readonly #spellings = new Map<string, Set<string>>()
@@ -28,7 +28,7 @@ export class FilePaths {
     return this.#aliases.get(key) ?? key
   }
 
-  /** A file can also be reached by other paths. */
+  /** Records other paths of a file. */
   alias(realPath: string, paths: readonly string[]): void {
     const own = this.key(realPath)
     for (const path of paths) {

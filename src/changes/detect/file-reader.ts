@@ -6,7 +6,7 @@ import type { FileState, FileStates } from '../model/file-state.ts'
 import type { TrackedFile } from '../model/tracked-file.ts'
 import type { TrackedFiles } from './tracked-files.ts'
 
-/** How often a file that became empty is read again, and the delay in milliseconds. */
+/** How often a file that became empty is read again at most, and the delay between the reads in milliseconds. */
 const MAX_EMPTY_READS = 5
 const EMPTY_READ_MS = 20
 
@@ -19,7 +19,7 @@ export class FileReader {
     this.#states = states
   }
 
-  /** The text of a file on disk; `undefined` if it has none. Never rejects. */
+  /** The text of a file on disk; `undefined` if the file has no text. Never rejects. */
   async textOf(path: string): Promise<FileText | undefined> {
     const state = await this.stateOf(path)
     const type = state?.attributes.type
@@ -27,19 +27,19 @@ export class FileReader {
   }
 
   /**
-   * A file on disk; `undefined` if it can't be read. `before`: its previous state, if known. `isListed`: the file was found in a list of
-   * files. Never rejects.
+   * Reads a file on disk; `undefined` if it can't be read. `before`: the file's previous state, if known. `isListed`: the file was found in
+   * a list of files. Never rejects.
    */
   async stateOf(path: string, before?: FileState, isListed = false): Promise<FileState | undefined> {
     return this.read(path, before && encodingOf(before), isListed).catch(() => undefined)
   }
 
-  /** The file state for these bytes. */
+  /** Returns the file state for these bytes. */
   stateWith(bytes: Uint8Array, path: string, mode: number): Promise<FileState> {
     return this.#states.with(bytes, path, mode, this.#encodings(path))
   }
 
-  /** Reads a file again that has just become empty, since programs empty a file before they write it. */
+  /** Reads a file. A file that has just become empty is read again, since programs empty a file before they write it. */
   async readWhole(
     { path, text }: { path: string; text: string },
     known?: string,
@@ -53,7 +53,7 @@ export class FileReader {
     return now
   }
 
-  /** `known`: the encoding of a file that isn't tracked. `isListed`: it was found in a list of files. */
+  /** Reads a file on disk. `known`: the encoding of an untracked file. `isListed`: the file was found in a list of files. */
   async read(path: string, known?: string, isListed = false): Promise<FileState | undefined> {
     const isFile = isListed || this.#files.at(path)?.attributes.type === 'text'
     const now = await this.#states.read(path, this.#encodings(path, known), isFile)
@@ -62,8 +62,8 @@ export class FileReader {
   }
 
   /**
-   * The possible encodings of a file. The tracked file stores its encoding: while a tab shows the file, VS Code may guess another one, and
-   * once the tab is closed, the encoding would be unknown.
+   * The possible encodings of a file. The tracked file stores its encoding: while a tab shows the file, VS Code may guess another encoding,
+   * and once the tab is closed, the encoding would be unknown.
    */
   #encodings(path: string, known?: string): string[] {
     const tracked = this.#files.at(path)?.encoding ?? known
@@ -72,7 +72,7 @@ export class FileReader {
     return [...new Set([tracked, encoding])].filter(one => one !== undefined)
   }
 
-  /** Reads the file in another encoding if the user saved it in that encoding: then fewer lines differ. */
+  /** Reads the file in another encoding if the user saved it in that encoding: the result is the one with which fewer lines differ. */
   async #asSaved(file: TrackedFile, now: FileState): Promise<FileState> {
     const document = this.#files.document(file.path)
     if (!document || [document.encoding, 'binary'].includes(file.encoding ?? 'binary')) return now

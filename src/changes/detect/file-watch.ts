@@ -1,6 +1,6 @@
 import { type Disposable, Owner, toDisposable } from '../../common/disposable.ts'
 
-/** Debounce, since a build or a checkout changes many files at once. Milliseconds. */
+/** How long reported paths are gathered, since a build or a checkout changes many files at once. Milliseconds. */
 const GATHER_MS = 100
 
 /**
@@ -27,7 +27,7 @@ export class FileWatch extends Owner {
     this.register(toDisposable(() => this.set(false)))
   }
 
-  /** Whether there is anything to watch. */
+  /** Starts or stops watching, depending on whether there is anything to watch. */
   set(on: boolean): void {
     if (on === (this.#watching !== undefined)) return
     if (on) {

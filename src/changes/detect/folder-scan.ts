@@ -1,6 +1,6 @@
 /**
- * Detects changes in folders without a Git repository, by scanning all of their files before and after. Contents are in
- * the store by their hash; a file that wasn't written since isn't read again.
+ * Detects changes in folders without a Git repository, by scanning all of their files before and after a turn. Contents are in the store by
+ * their hash. A file that wasn't written since the last scan isn't read again.
  */
 
 import { constants } from 'node:fs'
@@ -23,12 +23,12 @@ import type { ContentHolders } from '../model/content-use.ts'
 import { ABSENT, type BlobStore, type FileState } from '../model/file-state.ts'
 import { SlowFolders } from './slow-folders.ts'
 
-/** A folder with more files isn't scanned, which is reported. */
+/** Maximum number of files in a folder. One with more isn't scanned, which is reported. */
 const MAX_FILES = 20_000
-/** Larger files, and files beyond the total, are only known to have changed. Bytes. */
+/** Of larger files, and of files beyond the total size, only whether they changed is known. Bytes. */
 const MAX_FILE_BYTES = 5_000_000
 const MAX_BYTES = 64_000_000
-/** The store may grow to this multiple of `MAX_BYTES` while the window is open, since files change. */
+/** The limit of the store's size as a multiple of `MAX_BYTES`: it grows while the window is open, since files change. */
 const MAX_ROUNDS = 4
 /** If more files change in one turn (a build or an installation), none of them is read, and only their number is reported. */
 const MAX_CHANGED = 1000
@@ -42,37 +42,37 @@ export interface NoticedState {
   /** absolute */
   path: string
   before: FileState
-  /** The file was written while the snapshot was taken, so `before` may be half of an agent's text. */
+  /** The file was written while the snapshot was taken, so `before` may contain only a part of an agent's text. */
   unsure?: true
 }
 
-/** A file as it was at a point in time. */
+/** The data of a file at a point in time. */
 interface FileStamp {
   /** changes each time the file is written */
   stamp: string
-  /** when it was written and created, in milliseconds since the epoch */
+  /** when the file was written and created, in milliseconds since the epoch */
   changed: number
   created: number
-  /** The file was written just before: another write immediately afterward may have left the same stamp. */
+  /** The file was written just before the stamp was read: another write immediately afterward may have left the same stamp. */
   isFresh: boolean
   mode: number
   size: number
-  /** hash of its bytes in the store; absent if they aren't stored */
+  /** hash of the file's bytes in the store; absent if they aren't stored */
   hash?: string
-  /** of a link */
+  /** target of a link */
   target?: string
 }
 
-/** A folder as it was at a point in time. */
+/** The data of a folder's files at a point in time. */
 export interface FolderSnapshot {
   root: string
   /** by absolute path */
   files: Map<string, FileStamp>
-  /** paths of files that were written while it was being taken */
+  /** paths of files that were written while the snapshot was being taken */
   unsure: Set<string>
 }
 
-/** The file state for these bytes; binary content is referred to by its hash in the store. */
+/** Returns the file state for these bytes. The state of binary content contains its hash in the store. */
 export type ReadState = (bytes: Uint8Array, path: string, mode: number) => Promise<FileState>
 
 export interface FolderScanOptions {
@@ -81,7 +81,7 @@ export interface FolderScanOptions {
   stateOf: ReadState
   /** Globs of files that the user hides. */
   excluded?: () => readonly string[]
-  /** How much space checkpoints may use. Bytes. */
+  /** The space that checkpoints may use. Bytes. */
   maxBytes?: () => number
   limits?: Partial<Record<'files' | 'fileBytes' | 'bytes' | 'changed', number>>
   slow?: SlowFolders
@@ -123,12 +123,12 @@ export class FolderScan {
   }
 
   /**
-   * Takes a snapshot of a folder; `undefined` if it has too many files or can't be read. `began`: when it was asked for,
-   * in milliseconds since the epoch.
+   * Takes a snapshot of a folder; `undefined` if the folder has too many files or can't be read. `began`: when the caller asked for the
+   * snapshot, in milliseconds since the epoch.
    */
   async snapshot(root: string, began = Date.now()): Promise<FolderSnapshot | undefined> {
     if (isTooWide(root) || this.#slow.skips(root)) return undefined
-    // a scan that started earlier may have missed later changes
+    // don't reuse a scan in progress, which may have missed changes since it started
     await this.#scans.get(root)?.catch(() => {})
     const scan = this.#snapshot(root, began).finally(() => {
       if (this.#scans.get(root) === scan) this.#scans.delete(root)
@@ -166,7 +166,7 @@ export class FolderScan {
       files.set(path, isSame && !isEmptied ? before : stamped)
       if (isEmptied) return
       if (isSame) bytes += stamped.size
-      // the target of a link may be endless, and isn't in the folder
+      // a link isn't read: its target may be endless, and isn't in the folder
       else if (stamped.target === undefined && stamped.size <= this.#limits.fileBytes)
         unread.push([path, stamped])
     })
@@ -193,7 +193,7 @@ export class FolderScan {
     return { root, files: taken, unsure }
   }
 
-  /** Contents that aren't used were removed from the store. */
+  /** Records that unused contents were removed from the store. */
   collected(): void {
     this.#written = 0
     for (const files of this.#last.values())
@@ -210,7 +210,7 @@ export class FolderScan {
     else files.delete(path)
   }
 
-  /** The differences from a snapshot. `omitted` doesn't count known files. `isSeen: false`: they can't be determined. */
+  /** The differences from a snapshot. `omitted` doesn't count known files. `isSeen: false`: the differences can't be determined. */
   async changed(
     { root, files: before, unsure }: FolderSnapshot,
     isKnown: (path: string) => boolean,
@@ -218,16 +218,16 @@ export class FolderScan {
     const paths = await this.#list(root)
     if (!paths) return { changes: [], omitted: 0, isSeen: false }
     const now = new Set(paths)
-    // a file that a new rule ignores still exists
+    // a file that isn't listed anymore because a new rule ignores it still exists
     for (const path of before.keys()) now.add(path)
     const found: Array<[string, FileStamp | undefined]> = []
     await forEachConcurrent([...now], MAX_READS, async path => {
       const was = before.get(path)
       const isSame = was?.stamp === (await stampOf(path))?.stamp
-      // contents that aren't stored can't be compared
+      // with an equal stamp, only stored contents can be compared
       if (!isSame || (was?.isFresh && was.hash !== undefined)) found.push([path, was])
     })
-    // the current content isn't read
+    // the current content isn't read here, so the next scan must read it
     const last = this.#last.get(root)
     for (const [path] of found) last?.set(path, UNREAD)
     if (found.length > this.#limits.changed)
@@ -249,7 +249,7 @@ export class FolderScan {
     return bytes && this.#stateOf(bytes, path, was.mode)
   }
 
-  /** `undefined` if there are too many files or they can't be listed. */
+  /** Lists the files of a folder; `undefined` if there are too many or they can't be listed. */
   async #list(root: string): Promise<string[] | undefined> {
     const excluded = [...FILLED, ...this.#excluded().flatMap(expanded)]
     const most = this.#limits.files
@@ -267,14 +267,14 @@ export class FolderScan {
     this.#written += stamped.size
     const { fileBytes } = this.#limits
     const bytes = await withFile(path, constants.O_RDONLY, handle => readHandle(handle, path, fileBytes))
-    // the file wasn't written while it was read
+    // only if the file wasn't written while it was read
     if ((await stampOf(path))?.stamp === stamped.stamp) stamped.hash = await this.#store.put(bytes)
   }
 }
 
 const UNREAD: FileStamp = { stamp: 'unread', changed: 0, created: 0, isFresh: true, mode: 0, size: 0 }
 
-/** Whether the content is known. */
+/** Whether the content of the file or the target of the link is known. */
 function isKnown({ hash, target }: FileStamp): boolean {
   return (hash ?? target) !== undefined
 }
@@ -283,12 +283,12 @@ export function scannedContents(files: ReadonlyMap<string, FileStamp>): string[]
   return [...files.values()].flatMap(({ hash }) => hash ?? [])
 }
 
-/** A home directory or the root of a disk. */
+/** Whether the folder is the home directory or the root of a disk. */
 function isTooWide(root: string): boolean {
   return root === homedir() || root === parse(root).root
 }
 
-/** `undefined` if there is no file. */
+/** Reads a file's stamp; `undefined` if there is neither a file nor a link. */
 async function stampOf(path: string): Promise<FileStamp | undefined> {
   const info = await lstat(path).catch(() => undefined)
   if (!info || !(info.isFile() || info.isSymbolicLink())) return undefined
@@ -304,7 +304,7 @@ async function stampOf(path: string): Promise<FileStamp | undefined> {
   }
 }
 
-/** `.gitignore` doesn't support `{a,b}`. */
+/** Expands the choices `{a,b}` in a glob, which `.gitignore` doesn't support. */
 function expanded(glob: string): string[] {
   const [, before, choices, after] = /^(.*?)\{([^{}]*)\}(.*)$/.exec(glob) ?? []
   return choices === undefined

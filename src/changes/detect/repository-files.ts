@@ -1,4 +1,4 @@
-/** Reads a repository's files with Git: which differ from the last commit, and their content in commits. */
+/** Reads with Git which files of a repository differ from the last commit, and the content of files in commits. */
 
 import { basename, dirname, join, sep } from 'node:path'
 import { decodeFileName, isText, onDisk } from '../../common/file-names.ts'
@@ -8,16 +8,18 @@ import { isTemporary, removeTemporary } from '../../editor/files/file-system.ts'
 import { type GitOptions, runGit } from '../../editor/git.ts'
 
 const MAX_OUTPUT = 10_000_000
-/** In the list of an index: files whose changes Git was told to ignore, and submodules. */
+/** Matches entries of `git ls-files -v -s` for files whose changes Git was told to ignore, and for submodules. */
 const HIDDEN = /^([a-zS]|\w(?= 160000)) (\d+) \w+ \d\t(.+)$/s
-/** An entry of a status: a changed file with its mode and object in the last commit, a conflicting one, an untracked one. */
+/**
+ * Matches an entry of `git status`: a changed file with its mode and object in the last commit, a conflicting file, or an untracked one.
+ */
 const STATUS_ENTRY = /^(?:1 \S+ \S+ (\d+) \d+ \d+ (\w+) \w+ |u (?:\S+ ){9}|\? )(.+)$/s
-/** Maximum size of committed content read at a time. Bytes. */
+/** Maximum size of committed content that is read at a time. Bytes. */
 export const MAX_READ_BYTES = 20_000_000
-/** Maximum length of the paths in one command: systems limit it. UTF-16 units. */
+/** Maximum length of the paths in one command, since systems limit the length of arguments. UTF-16 units. */
 const MAX_ARGUMENTS = 20_000
 
-/** How a checkout converts committed content to files; read once, and only if needed. */
+/** How a checkout converts committed content to files. Git's attributes are read once, and only if they're needed. */
 export class Checkout {
   readonly #root: string
   readonly #paths: readonly string[]
@@ -29,12 +31,12 @@ export class Checkout {
     this.#paths = paths
   }
 
-  /** In the work tree, the file has another encoding than in Git's storage. */
+  /** Whether the file has another encoding in the work tree than in Git's storage. */
   async isEncoded(path: string): Promise<boolean> {
     return (await this.#attributesOf(path)).has('working-tree-encoding')
   }
 
-  /** A checkout replaces line feeds with other line ends. */
+  /** Whether a checkout replaces line feeds in the file with CRLF. */
   async endsWithCrlf(path: string, platform: NodeJS.Platform = hostPlatform): Promise<boolean> {
     const attributes = await this.#attributesOf(path)
     const eol = attributes.get('eol')
@@ -85,12 +87,15 @@ export async function git(
   return output && !output.cut ? inText(output.text) : undefined
 }
 
-/** Decodes output with file names, where each byte is one character. */
+/** Decodes file names in output in which each character stands for one byte. */
 function inText(output: string): string {
   return /^[\0-\x7f]*$/.test(output) ? output : decodeFileName(Buffer.from(output, 'latin1'))
 }
 
-/** Hands over the entries of output with `-z`. Resolves with whether these are all: it fails, or there are too many. */
+/**
+ * Passes each entry of the output of a Git command with `-z` to `take`. Resolves to false if there are too many entries or the command
+ * fails.
+ */
 async function eachEntry(cwd: string, args: string[], take: (entry: string) => void): Promise<boolean> {
   let length = 0
   const each = (entry: string) => {
@@ -133,7 +138,7 @@ export async function readGitStatus(
     }
     const [, mode, object, name] = STATUS_ENTRY.exec(line) ?? []
     if (name === undefined) return
-    // of a repository, Git lists only the folder
+    // of a nested repository, Git lists only the folder
     if (name.endsWith('/')) {
       nested.push(join(top, name.slice(0, -1)))
       return
@@ -158,7 +163,7 @@ export async function readGitStatus(
   return { paths, nested, committed: { commit, files } }
 }
 
-/** A folder within a repository that Git ignores: its files have no status. */
+/** Whether Git ignores the folder, so that its files have no status. */
 export async function isIgnored(root: string, top: string): Promise<boolean> {
   return root !== top && (await git(root, ['check-ignore', '--', '.'])) !== undefined
 }
@@ -172,11 +177,11 @@ export async function isIgnoredFile(path: string): Promise<boolean> {
 export interface Hidden {
   /** absolute paths of files whose changes Git was told to ignore (`skip-worktree`, `assume-unchanged`) */
   paths: string[]
-  /** absolute paths of submodules, and of repositories that were added like one */
+  /** absolute paths of submodules, and of repositories that were added to the index like submodules */
   submodules: string[]
 }
 
-/** `undefined` if that is unknown. */
+/** Finds the hidden files and submodules; `undefined` if they're unknown. */
 export async function hiddenIn(root: string): Promise<Hidden | undefined> {
   const hidden: Hidden = { paths: [], submodules: [] }
   const skipped: string[] = []
@@ -188,7 +193,7 @@ export async function hiddenIn(root: string): Promise<Hidden | undefined> {
     else (tag.toUpperCase() === 'S' ? skipped : hidden.paths).push(join(root, name))
   }
   if ((await git(root, ['ls-files', '-z', '-v', '-s'], { each })) === undefined) return undefined
-  // in a sparse checkout, these files are missing, unless Git has noticed that they exist
+  // in a sparse checkout, the skipped files don't exist, unless Git has noticed that they do
   const isSparse =
     skipped.length > 0 &&
     (await git(root, ['config', '--type=bool', 'core.sparseCheckout']))?.trim() === 'true'
@@ -196,13 +201,13 @@ export async function hiddenIn(root: string): Promise<Hidden | undefined> {
   return hidden
 }
 
-/** Quickly excludes most entries, of which a large repository has many. */
+/** Whether {@link HIDDEN} may match the entry: quickly excludes most of the many entries of a large repository. */
 function mayBeHidden(entry: string): boolean {
   const tag = entry[0] ?? ''
   return tag === 'S' || tag >= 'a' || entry.startsWith('160000', 2)
 }
 
-/** Paths in a folder that commits since then changed. `head`: the last commit. */
+/** The paths in a folder that commits after `commit` have changed. `head`: the last commit. */
 export async function committedSince(
   root: string,
   top: string,
@@ -220,12 +225,12 @@ export async function committedSince(
 export interface Committed {
   /** absent if the commit doesn't have the file */
   bytes?: Buffer
-  /** the permission bits (whether it's executable), or {@link LINK} */
+  /** the permission bits (Git stores only whether a file is executable), or {@link LINK} */
   mode: number
 }
 /** Git's mode of a symbolic link. */
 export const LINK = 0o120000
-/** Git's mode of a submodule, whose files are in other commits. */
+/** Git's mode of a submodule, whose files are in commits of another repository. */
 const SUBMODULE = 0o160000
 
 /** The content of files in a commit, except files that are too large or stored elsewhere. `known`: versions from Git's status. */
@@ -269,7 +274,7 @@ export async function committedContents(
   return contents
 }
 
-/** Paths that fit into the arguments of a command. */
+/** Splits the paths into batches that fit into the arguments of a command. */
 function batchesOf(paths: readonly string[]): string[][] {
   const batches: string[][] = []
   let length = MAX_ARGUMENTS
@@ -293,13 +298,13 @@ interface CommittedFile {
   mode: number
 }
 
-/** By absolute path; `undefined` if the commit can't be read. */
+/** The files in a commit, by absolute path; `undefined` if the commit can't be read. */
 async function committedFiles(
   top: string,
   commit: string,
   paths: readonly string[],
 ): Promise<Map<string, CommittedFile> | undefined> {
-  // Git takes a name that begins with `:` for a pattern
+  // the prefix is needed since Git takes a name that begins with `:` for a pattern
   const names = paths.map(path => `./${path.slice(top.length + 1).replaceAll(sep, '/')}`)
   const text = await git(top, ['ls-tree', '-z', '--full-tree', commit, '--', ...names])
   if (text === undefined) return undefined
@@ -314,7 +319,7 @@ async function committedFiles(
   return files
 }
 
-/** The sizes of files in bytes, by object, if they can be read. */
+/** The sizes of readable files in bytes, by object. */
 async function sizesOf(root: string, files: readonly CommittedFile[]): Promise<Map<string, number>> {
   if (files.length === 0) return new Map()
   const input = files.map(({ object }) => `${object}\n`).join('')
@@ -350,7 +355,7 @@ async function blobsOf(root: string, wanted: readonly string[]): Promise<Buffer[
   return blobs
 }
 
-/** Whether the content is only a pointer to a content that is stored elsewhere. */
+/** Whether the content is only a pointer of Git LFS to content that is stored elsewhere. */
 function isPointer(bytes: Buffer): boolean {
   return bytes.subarray(0, 30).toString('latin1').startsWith('version https://git-lfs.')
 }

@@ -1,6 +1,6 @@
 /**
- * Detects what Git itself wrote into a work tree, such as a checkout, a pull, a rebase or a stash. Who ran Git isn't known, but the content
- * comes from a commit, so it isn't an agent's work.
+ * Detects what Git itself wrote into a work tree, such as by a checkout, a pull, a rebase or a stash. Who ran Git isn't known, but the
+ * content comes from a commit, so it isn't an agent's work.
  */
 import { open, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -13,18 +13,18 @@ import { Checkout, type Committed, committedContents, git, LINK } from './reposi
 /** The state of a repository's work tree. */
 export interface RepositoryPosition {
   root: string
-  /** of the work tree */
+  /** the top folder of the work tree */
   top: string
   /** the last commit */
   commit: string
-  /** the log of what the work tree was set to, and its size in bytes */
+  /** Git's log of HEAD, and the log's size in bytes */
   log: { path: string; size: number }
   stashes: { path: string; stamp: string; commits: string[] }
   /** changes each time Git writes the index */
   index: string
 }
 
-/** Git wrote files into the work tree. */
+/** The sources from which Git may have written files into the work tree. */
 export interface Moved {
   head: string
   /** the contents of current and dropped stashes, any of which may have been applied */
@@ -32,15 +32,15 @@ export interface Moved {
   position: RepositoryPosition
 }
 
-/** An older lock is left over from a crash, since Git never writes that long. Milliseconds. */
+/** The age at which a lock counts as left over from a crash, since Git never writes for so long. Milliseconds. */
 const MAX_WRITING_MS = 20_000
 const WRITING_PAUSE_MS = 50
 /** Maximum number of stashes that are compared. */
 const MAX_STASHES = 5
-/** Longer logs of one turn aren't read. Bytes. */
+/** A log that grew by more during a turn isn't read. Bytes. */
 const MAX_LOG_BYTES = 1_000_000
 
-/** The repository of a folder; `undefined` if there is none, or it has no commit. */
+/** The repository of a folder; `undefined` if there is no repository, or the repository has no commit. */
 export async function repositoryOf(root: string): Promise<RepositoryPosition | undefined> {
   if (!(await isInRepository(root))) return undefined
   const paths = ['logs/HEAD', 'logs/refs/stash', 'index'].flatMap(path => ['--git-path', path])
@@ -70,7 +70,7 @@ export async function untilWritten(position: RepositoryPosition): Promise<void> 
   while (await isWriting(position)) await delay(WRITING_PAUSE_MS)
 }
 
-/** Changes each time Git has written the index. */
+/** Returns a string that changes each time Git writes the index. */
 export function indexStamp({ log }: RepositoryPosition): Promise<string> {
   return stampOf(join(dirname(dirname(log.path)), 'index'))
 }
@@ -85,13 +85,13 @@ async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0
 }
 
-/** Empty if there is no file. */
+/** Returns a string that changes each time the file is written; empty if there is no file. */
 async function stampOf(path: string): Promise<string> {
   const info = await stat(path).catch(() => undefined)
   return info ? `${info.mtimeMs} ${info.ino} ${info.size}` : ''
 }
 
-/** Stashes are entries of a log, which is rewritten when one is removed. */
+/** Reads the stashes, which are entries of a log. Git rewrites the log when a stash is removed. */
 async function stashesOf(path: string): Promise<RepositoryPosition['stashes']> {
   const stamp = await stampOf(path)
   const lines = stamp === '' ? [] : await linesFrom(path, 0)
@@ -105,7 +105,7 @@ interface LogEntry {
   what: string
 }
 
-/** The entries of a log from an offset in bytes on. */
+/** Reads the entries of a log, starting at an offset in bytes. */
 async function linesFrom(path: string, offset: number): Promise<LogEntry[]> {
   const handle = await open(path).catch(() => undefined)
   if (!handle) return []
@@ -122,8 +122,8 @@ async function linesFrom(path: string, offset: number): Promise<LogEntry[]> {
 }
 
 /**
- * The commits of the work tree since then, each with its parent. Commits that a checkout, a pull or a cherry-pick brought don't count.
- * `undefined` if nothing was logged.
+ * The commits made in the work tree since this position, each with its parent. Commits that a checkout, a pull or a cherry-pick brought
+ * don't count. `undefined` if nothing was logged.
  */
 export async function commitsSince({ log }: RepositoryPosition): Promise<LogEntry[] | undefined> {
   const size = await sizeOf(log.path)
@@ -135,7 +135,10 @@ function isCommit({ what }: LogEntry): boolean {
   return /^commit\b(?! \(cherry-pick\))/.test(what)
 }
 
-/** `undefined` if Git wrote nothing into the work tree since then. A commit only stores existing files. */
+/**
+ * Returns what Git wrote into the work tree since this position; `undefined` if that is nothing. A commit doesn't count, since it only
+ * stores existing files.
+ */
 export async function movedSince(position: RepositoryPosition): Promise<Moved | undefined> {
   const { root, log, stashes } = position
   const size = await sizeOf(log.path)
@@ -168,7 +171,7 @@ export async function writtenByGit(
     for (const path of unwritten) {
       const now = files.get(path)!
       const known = contents.get(path)
-      // only a file that was committed is removed by a checkout
+      // a checkout removes only files that were committed
       const isRemoved = from === head && now.attributes.type === 'absent' && before.get(path)?.bytes
       if (
         known?.bytes
@@ -181,10 +184,7 @@ export async function writtenByGit(
   return written
 }
 
-/**
- * The content of a file in a commit, converted to what the work tree had: commits store few modes and their own line
- * ends.
- */
+/** The content of a file in a commit, with the mode, the line ends and the encoding of the work tree, which commits don't store. */
 export async function asCheckedOut(
   stateWith: ReadState,
   checkout: Checkout,

@@ -35,7 +35,7 @@ const repository = z.object({
   nested: texts,
 })
 
-/** A snapshot as JSON. */
+/** The schema of a snapshot that is stored as JSON. */
 export const storedSnapshotSchema = z.object({
   repositories: z.array(repository),
   unseen: texts,
@@ -47,8 +47,8 @@ type StoredState = z.infer<typeof known>['state']
 
 /**
  * The part of a snapshot that the next window needs; `undefined` if that part is too large. Folders without a repository are left out, and
- * so are files that aren't text, since their contents are in a store that each window creates anew. The user is notified of such gaps as
- * usual.
+ * so are files that aren't text, since their contents are in a store that each window creates anew. As usual, the user is notified of
+ * changes that can't be detected.
  */
 export function storedSnapshot({
   repositories,

@@ -1,6 +1,6 @@
 /**
- * The tracked files of the window: each is found by its paths, worked on by one at a time, and stored and reported when it
- * changes.
+ * The tracked files of the window. A file is found by any of its paths, one piece of work on it runs at a time, and it's stored and
+ * reported when it changes.
  */
 import { KeyedQueue } from '../../common/async.ts'
 import { Owner } from '../../common/disposable.ts'
@@ -27,12 +27,12 @@ export interface TrackedFileStore {
 export interface TrackedFilesOptions {
   shared: FilesShared
   store: TrackedFileStore
-  /** A file with work by an agent in progress stays tracked. */
+  /** Knows the files that agents are working on, which stay tracked. */
   attribution: Attribution
   unsaved: UnsavedEdits
   checkpoints: Checkpoints
   undoLog: UndoLog
-  /** loaded with the files */
+  /** the review progress, which is loaded with the files */
   progress: { load(): Promise<void> }
 }
 
@@ -43,17 +43,17 @@ export class TrackedFiles extends Owner {
   readonly #options: TrackedFilesOptions
   readonly #queue = new KeyedQueue()
   readonly #files = new Map<string, TrackedFile>()
-  /** by key: how often the user kept or undid its changes */
+  /** by key: how often the user kept or undid changes of the file */
   readonly #decisions = new Map<string, number>()
   readonly #change = this.register(new Emitter<ReadonlySet<string>>())
   readonly #decision = this.register(new Emitter<string>())
   readonly #fill = this.register(new Emitter<boolean>())
 
-  /** Paths of files whose changes are different now. */
+  /** Fires with the paths of files whose changes are different now. */
   readonly onDidChange = this.#change.event
-  /** Path of a file in which the user kept or undid changes. */
+  /** Fires with the path of a file in which the user kept or undid changes. */
   readonly onDidDecide = this.#decision.event
-  /** Whether there are tracked files. */
+  /** Fires with whether there are tracked files. */
   readonly onDidFill = this.#fill.event
   readonly paths: FilePaths
   /** Resolves when the stored state has been read. */
@@ -136,18 +136,18 @@ export class TrackedFiles extends Owner {
     return [...this.#files]
   }
 
-  /** The tracked file that the path leads to. Its changes are listed, or were and are kept or undone. */
+  /** The tracked file that the path leads to. Its changes are listed, or the user has kept or undone them all. */
   at(path: string): TrackedFile | undefined {
     return this.#files.get(this.paths.ownKey(path))
   }
 
-  /** Waits only for work on this file. */
+  /** Runs `work` after earlier work on the same file. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     await this.ready
     return this.#queue.run(key, work)
   }
 
-  /** Like {@link run}, for callers that waited for {@link ready}: keeps their order. */
+  /** Like {@link run}, for callers that have waited for {@link ready}, in the order of their calls. */
   runLoaded<T>(key: string, work: () => Promise<T>): Promise<T> {
     return this.#queue.run(key, work)
   }
@@ -160,7 +160,7 @@ export class TrackedFiles extends Owner {
     return true
   }
 
-  /** Drops the oldest checkpoint of a file that has nothing to review. Returns false if there is none. */
+  /** Drops the oldest checkpoint of a file without changes to review. Returns false if there is no such file. */
   #makeRoom(): boolean {
     let oldest: [string, TrackedFile] | undefined
     for (const entry of this.#files) {
@@ -204,13 +204,13 @@ export class TrackedFiles extends Owner {
     if (isChanged) this.reportChange([file.path])
   }
 
-  /** No tool call names the file anymore, so the file stays tracked only if agents changed it. */
+  /** Forgets the file unless agents changed it or a tool call may still report on it. */
   forgetUnlessChanged(key: string): void {
     const file = this.#files.get(key)
     if (file?.isKnown === false && !this.#options.attribution.isAwaited(key)) this.#forgetUnchanged(key, file)
   }
 
-  /** The file has its state from before agents changed it; no running turn must treat that as a change. */
+  /** Forgets a file that has its state from before agents changed it. No running turn must take the return to this state for a change. */
   #forgetUnchanged(key: string, file: TrackedFile): void {
     this.forget(key)
     if (file.version > 0) this.noteDecision(key, file)
@@ -220,7 +220,7 @@ export class TrackedFiles extends Owner {
     this.#change.fire(new Set(paths))
   }
 
-  /** The user kept or undid changes of the file. */
+  /** Records that the user kept or undid changes of the file. */
   noteDecision(key: string, { path }: TrackedFile): void {
     this.#options.attribution.pasts.endCorrections(key)
     this.#decisions.set(key, (this.#decisions.get(key) ?? 0) + 1)
@@ -247,7 +247,7 @@ export class TrackedFiles extends Owner {
     }
   }
 
-  /** Drops checkpoints that are too old, and then the oldest ones and undos until the rest fits the size limit. */
+  /** Drops checkpoints that are too old, and then the oldest checkpoints and undos until the rest fits the size limit. */
   dropCheckpoints(): void {
     const { checkpoints, undoLog } = this.#options
     for (const file of checkpoints.drop(this.values(), undoLog))

@@ -2,7 +2,7 @@ import { isWithin } from '../../common/file-names.ts'
 import { type FileState, sameState } from '../model/file-state.ts'
 import type { FolderSnapshot } from './folder-scan.ts'
 
-/** The data of a snapshot about files. */
+/** The part of a snapshot that is about files. */
 interface Snapshot {
   repositories: ReadonlyArray<{
     root: string
@@ -13,12 +13,12 @@ interface Snapshot {
 }
 
 /**
- * Whether a file was the same at the start of two turns in the same folders, as far as their snapshots tell: if it's now different from
- * both, the later turn changed it. `path`: absolute, with links resolved.
+ * Whether a file was the same at the start of two turns in the same folders, according to the turns' snapshots: if the file now differs
+ * from both, the later turn changed it. `path`: absolute, with links resolved.
  */
 export function isUnchangedBetween(first: Snapshot, next: Snapshot, path: string): boolean {
   const isIn = (root: string) => isWithin(root, path)
-  // the innermost has the file
+  // the file is part of the innermost repository or folder
   const [place] = [...first.repositories, ...first.folders]
     .filter(({ root }) => isIn(root))
     .sort((a, b) => b.root.length - a.root.length)
@@ -32,7 +32,7 @@ export function isUnchangedBetween(first: Snapshot, next: Snapshot, path: string
   const later = next.repositories.find(({ root }) => root === place.root)
   if (later?.commit !== place.commit) return false
   const [one, other] = [place.dirty.get(path), later.dirty.get(path)]
-  // both are unchanged since the commit
+  // a file that neither snapshot lists is unchanged since the commit
   if (!one || !other) return one === other
   return (
     isSameStamp(one, other) ||

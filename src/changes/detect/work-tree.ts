@@ -38,30 +38,30 @@ import {
 import { SlowFolders } from './slow-folders.ts'
 import { isUnchangedBetween } from './unchanged-between.ts'
 
-/** Number of repositories compared at the same time: of each, Git's output is in memory. */
+/** Number of repositories compared at the same time. Git's output for each of them is in memory. */
 const MAX_REPOSITORIES = 8
 /** Number of files read at the same time. */
 const MAX_READS = 8
-/** Number of files whose stamps are read at the same time, and of stamps in memory. */
+/** Number of files whose stamps are read at the same time, and number of stamps in memory. */
 const MAX_STAMPING = 32
 const MAX_STAMPS = 1000
-/** How often a repository is looked at again because Git wrote its work tree meanwhile. */
+/** How often a repository is read at most if Git keeps writing its work tree meanwhile. */
 const MAX_LOOKS = 3
-/** If more files differ from the last commit, their content isn't stored at the start of a turn. */
+/** If more files differ from the last commit, the content of the further files isn't stored at the start of a turn. */
 const MAX_DIRTY = 2000
 /**
- * If more files change in one turn (a build, a checkout), none of them is read, and only their number is reported, not counting files that
- * are already listed.
+ * If more files that were as in the last commit change in one turn (by a build, a checkout), none of them is read. Only their number is
+ * reported, without files that are already listed.
  */
 const MAX_CHANGED = 1000
-/** Submodules and nested repositories that are compared; in further ones, changes aren't detected, which is reported. */
+/** Number of submodules and nested repositories that are compared. In further ones, changes aren't detected, which is reported. */
 const MAX_NESTED = 100
 
 export interface Noticed {
   changes: NoticedState[]
-  /** number of further changed files without known previous content: too many, or too large */
+  /** number of further changed files, whose previous content is unknown because they were too many or too large */
   omitted: number
-  /** folders where changes can't be detected: they are too large, Git takes too long, or a repository was created in them */
+  /** folders where changes can't be detected because they're too large, Git takes too long, or a repository was created in them */
   unseen: string[]
 }
 
@@ -73,13 +73,12 @@ interface RepositorySnapshot {
   position: RepositoryPosition
   /** by absolute path: the files in Git's status, including those whose changes Git was told to ignore */
   dirty: Map<string, Dirty>
-  /** paths of files that were written while it was being taken, and differed from the last commit only then */
+  /** paths of files that became different from the last commit only while the snapshot was being taken */
   early: Set<string>
   /** paths of submodules and nested repositories, which have snapshots of their own */
   nested: string[]
 }
 
-/** A snapshot of folders. */
 export interface Snapshot {
   repositories: RepositorySnapshot[]
   folders: FolderSnapshot[]
@@ -95,57 +94,60 @@ interface Dirty {
   stamp: string
   /** when the file was written, in milliseconds since the epoch */
   changed: number
-  /** The file was written just before: another write immediately afterward may have left the same stamp. */
+  /** The file was written just before the stamp was read: another write immediately afterward may have left the same stamp. */
   isFresh: boolean
   /** The file was written while the snapshot was being taken. */
   unsure: boolean
 }
 
-/** The previous content is unknown because it was overwritten, so it counts as different from any file. */
+/** The stamp of a file whose previous content is unknown because a turn has overwritten it: it differs from all other stamps. */
 const OVERWRITTEN = { stamp: 'overwritten', changed: 0, isFresh: false, unsure: true }
 
 /** The changes in one folder. */
 interface Found {
   changes: NoticedState[]
   omitted: number
-  /** paths of repositories that weren't there */
+  /** paths of repositories that were created since the snapshot */
   created?: string[]
 }
 
-/** Maps the path of a folder to its real path if that is in the session's folders. An opened file must still be at that path. */
+/**
+ * Maps the path of a folder to its real path; `undefined` if that is outside of the session's folders. A file that is opened must still be
+ * at that real path.
+ */
 export type RealFolders = Map<string, Promise<string | undefined>>
 
 /** Gives a session access to files. */
 export interface StateReader {
   /**
-   * The state of a file on disk; `undefined` if the file is outside of the session's folders or can't be read. `before`: the earlier state,
-   * if known. `folders`: the real folders found so far in the same scan, which listed the file. Never rejects.
+   * Reads the state of a file on disk; `undefined` if the file is outside of the session's folders or can't be read. `before`: the earlier
+   * state, if known. `folders`: the real folders that were found in the same scan, which also listed the file. Never rejects.
    */
   stateOf(path: string, before?: FileState, folders?: RealFolders): Promise<FileState | undefined>
-  /** The file state for these bytes. */
+  /** Returns the file state for these bytes. */
   stateWith: ReadState
   /** Whether the file is tracked already, so that its changes don't have to be detected. */
   isKnown(path: string): boolean
-  /** Of contents of the store. */
+  /** Keeps contents in the store as long as objects use them. */
   holders?: ContentHolders
-  /** For folders without a repository. */
+  /** Scans folders without a repository. */
   scan: Pick<FolderScan, 'snapshot' | 'accept' | 'changed'>
 }
 
 /**
- * Detects which files in a session's folders change while its agent works, whoever changes them. Compares Git's status
- * before and after, or all files in folders without a repository. Files that Git ignores are ignored.
+ * Detects which files in a session's folders change while its agent works, no matter who changes them. Compares Git's status before and
+ * after, or all files in folders without a repository. Files that Git ignores are ignored.
  */
 export class WorkTree {
   readonly #reader: StateReader
   readonly #slow: SlowFolders
-  /** by root: the files that differed last time, so that only files written since then are read again */
+  /** by root: the files that differed from the last commit when it was last read, so that only files written since then are read again */
   readonly #last = new Map<string, ReadonlyMap<string, Dirty>>()
-  /** Settles when the folders have been looked at in advance. */
+  /** Settles when the scan in advance, before any turn, has ended. */
   #preparing: Promise<unknown> | undefined
   /** by root: files that the status doesn't list but the index contains */
   readonly #hidden = new Map<string, { index: string; hidden: Hidden }>()
-  /** by path: the last time that the user changed the file, since an earlier look at it may end later */
+  /** by path: identifies the user's last change of the file, since the read of an earlier change may end later */
   readonly #accepts = new WeakMap<Snapshot, Map<string, symbol>>()
 
   constructor(reader: StateReader, slow = new SlowFolders(CHANGES_GIT_MS)) {
@@ -154,14 +156,17 @@ export class WorkTree {
     reader.holders?.add(this, one => [...one.#last.values()].flatMap(dirtyContents))
   }
 
-  /** Scans the folders in advance, so that the scan before a turn is quick, and files that were written before that scan are known. */
+  /**
+   * Scans the folders in advance, so that the scan before a turn is quick, and the earlier content of files is known if they're written
+   * before that scan.
+   */
   async prepare(folders: readonly string[]): Promise<void> {
     const preparing = this.snapshot(folders, Number.POSITIVE_INFINITY)
     this.#preparing = preparing.catch(() => {})
     await preparing
   }
 
-  /** Takes a snapshot of the folders. `began`: when it was asked for, in milliseconds since the epoch. */
+  /** Takes a snapshot of the folders. `began`: when the caller asked for the snapshot, in milliseconds since the epoch. */
   async snapshot(folders: readonly string[], began = Date.now()): Promise<Snapshot> {
     const taken: Snapshot = { repositories: [], folders: [], unseen: [], accepted: [] }
     const places = await Promise.all(folders.map(folder => realpath(folder).catch(() => folder)))
@@ -191,7 +196,7 @@ export class WorkTree {
     return nested.slice(0, MAX_NESTED)
   }
 
-  /** The user changed a file or folder: updates the snapshot to its current content. `path` has its links resolved. */
+  /** Updates the snapshot to the current content of a file or folder that the user changed. `path` is a real path, without links. */
   async accept(snapshot: Snapshot, path: string): Promise<void> {
     const { repositories, folders, accepted } = snapshot
     const accepts = this.#accepts.get(snapshot) ?? new Map<string, symbol>()
@@ -211,9 +216,9 @@ export class WorkTree {
   }
 
   /**
-   * The differences from a snapshot. `isDecided`: whether the user kept or undid changes of the file meanwhile. `ranGit`: the agent itself
-   * may have run Git; otherwise, the writes of a checkout, a pull or a stash aren't the agent's. `next`: the snapshot of the next turn, if
-   * that has begun: later changes belong to that turn.
+   * Finds the differences from a snapshot. `isDecided`: whether the user kept or undid changes of the file meanwhile. `ranGit`: whether the
+   * agent itself may have run Git; otherwise, the writes of a checkout, a pull or a stash aren't the agent's. `next`: the snapshot of the
+   * next turn, if that turn has begun: later changes belong to it.
    */
   async changed(
     snapshot: Snapshot,
@@ -242,7 +247,7 @@ export class WorkTree {
     const { holders } = this.#reader
     /** contents that were read or are in the last commit; nothing else refers to them until the comparison ends */
     const states: FileState[] = []
-    // the turn may end meanwhile
+    // keeps the contents in the store even if the turn ends meanwhile
     const held = [
       holders?.add(states, all => contentsOf(all.map(({ attributes: value }) => ({ value })))),
       ...repositories.map(({ dirty }) => holders?.add(dirty, dirtyContents)),
@@ -258,11 +263,11 @@ export class WorkTree {
       const later = await next()
       const all = [...byPath.values()]
       const changes = later ? all.filter(({ path }) => !isUnchangedBetween(snapshot, later, path)) : all
-      // until the caller has noticed them
+      // keeps the contents in the store until the caller has noticed the changes
       holders?.add(changes, noticedContents, true)
       return { ...found, changes }
     } finally {
-      // prevents garbage collection until here
+      // until here, the references to the states prevent that their contents are removed
       states.length = 0
       for (const release of held) release?.()
     }
@@ -274,7 +279,7 @@ export class WorkTree {
     return { changes: await this.#different(changes), omitted }
   }
 
-  /** A file that was only touched hasn't changed. */
+  /** The files whose state differs: a file that was only touched hasn't changed. */
   async #different(changes: readonly NoticedState[]): Promise<NoticedState[]> {
     const different: NoticedState[] = []
     const folders: RealFolders = new Map()
@@ -301,10 +306,10 @@ export class WorkTree {
     const known = this.#last.get(root)
     const dirty: RepositorySnapshot['dirty'] = new Map()
     const early = new Set<string>()
-    // no turn may run yet, or not anymore
+    // outside of turns, nothing else keeps the contents in the store
     const release = this.#reader.holders?.add(dirty, dirtyContents)
     const folders: RealFolders = new Map()
-    /** Whether the turn has written it already: before, it was as in the last look, or as in the commit. */
+    /** Whether the turn has already written the file. Before that, its state was the one that was read last, or that of the commit. */
     const isEarly = async (path: string, { stamp, changed, created }: Stamp) => {
       if (!isWrittenAfter(stamp === '' ? await goneSince(path) : changed, began)) return false
       const before = known?.get(path)
@@ -350,7 +355,7 @@ export class WorkTree {
     return { root, top, commit, position, dirty, early, nested }
   }
 
-  /** Git's status, completed with files that it doesn't list. */
+  /** Git's status, plus the files and submodules that the status doesn't list. */
   async #status(
     root: string,
     { top, index }: RepositoryPosition,
@@ -363,7 +368,7 @@ export class WorkTree {
     ])
     if (!status || !hidden) return undefined
     this.#hidden.set(root, { index, hidden })
-    // a submodule that isn't checked out is an empty folder
+    // a submodule that isn't checked out is an empty folder, and is left out
     const places = await Promise.all(
       hidden.submodules.map(async path => ((await isRepository(path)) ? path : [])),
     )
@@ -470,7 +475,7 @@ export class WorkTree {
   }
 }
 
-/** Reads a repository while Git isn't writing its work tree: otherwise, the result would contain half of Git's changes. */
+/** Calls `look` while Git isn't writing the work tree: otherwise, the result would contain only a part of Git's changes. */
 async function atRest<T>({ position }: RepositorySnapshot, look: () => Promise<T>): Promise<T> {
   for (let looks = 1; ; looks++) {
     await untilWritten(position)
@@ -485,7 +490,10 @@ function dirtyContents(dirty: ReadonlyMap<string, Dirty>): string[] {
   return contentsOf([...dirty.values()].flatMap(({ state }) => (state ? { value: state.attributes } : [])))
 }
 
-/** A separate function without other references, so that the contents can be garbage-collected. */
+/**
+ * The contents of these changes. A closure in `changed` would refer to more, so this is a function of its own, and the contents can be
+ * garbage-collected.
+ */
 function noticedContents(changes: readonly NoticedState[]): string[] {
   return contentsOf(changes.map(({ before }) => ({ value: before.attributes })))
 }
@@ -508,7 +516,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isFile() === false
 }
 
-/** A file that is empty because a program is about to write it isn't known. */
+/** The state, unless the file may be empty only because a program is about to write it: then its state is unknown. */
 function unlessEmptied(state: FileState | undefined, unsure: boolean): FileState | undefined {
   return unsure && state?.attributes.type === 'text' && state.text === '' ? undefined : state
 }
@@ -519,7 +527,7 @@ interface Stamp extends Pick<Dirty, 'stamp' | 'isFresh' | 'changed'> {
   created: number
 }
 
-/** The stamps of files, in order, of some at a time. */
+/** Yields the stamps of files in their order, at most `MAX_STAMPS` at a time. */
 async function* stampsOf(paths: Iterable<string>): AsyncGenerator<Array<[path: string, stamp: Stamp]>> {
   let batch: string[] = []
   const stamped = async () => {

@@ -1,4 +1,4 @@
-/** The tracked files as the user sees them: including unsaved changes. */
+/** Shows the tracked files as the user sees them, including unsaved changes. */
 
 import type { FileReader } from '../detect/file-reader.ts'
 import type { TrackedFiles } from '../detect/tracked-files.ts'
@@ -12,7 +12,7 @@ export interface FileViewsOptions {
   reader: FileReader
   unsaved: UnsavedEdits
   store: BlobStore
-  /** By key, the sessions that the conversation of a session was in before: their changes are its, too. */
+  /** The keys of the sessions that a session's conversation was in before: their changes also count as changes of this session. */
   earlierSessions: (session: string) => readonly string[]
 }
 
@@ -52,7 +52,7 @@ export class FileViews {
     return file.without(author => author.turns.some(turn => sessions.has(turn.session)))
   }
 
-  /** The content of a file; its text in UTF-8 with a byte order mark. */
+  /** The content of a file as bytes; text is in UTF-8, with a byte order mark if it isn't ASCII. */
   async bytesOf({ attributes, text }: FileState): Promise<Uint8Array> {
     if (attributes.type === 'text') return Buffer.from(/^[\0-\x7f]*$/.test(text) ? text : `\ufeff${text}`)
     if (attributes.type === 'binary') return (await this.#store.get(attributes.hash)) ?? new Uint8Array()
@@ -101,7 +101,10 @@ export class FileViews {
     return rewound && view.document && rewound.file.attributes.type !== 'text' ? 'unsaved' : rewound
   }
 
-  /** The file with its document; `undefined` if its unsaved changes conflict with the content on disk. */
+  /**
+   * The file with its unsaved changes, and the document that contains these; `undefined` if the unsaved changes conflict with the content
+   * on disk.
+   */
   withDocument(key: string, file: TrackedFile): View | undefined {
     if (this.#files.isUnsavedElsewhere(file.path)) return undefined
     return this.#unsaved.view(key, file, this.#files.document(file.path))

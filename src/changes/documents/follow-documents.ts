@@ -40,7 +40,7 @@ export function followDocuments(documents: OpenDocuments, { edits, renames }: Fo
         return
     }
     const { document } = report
-    // restored by the editor with unsaved changes
+    // only a document that the editor restored with unsaved changes is of interest
     if (report.type === 'opened' && !document.isDirty()) return
     if (report.type === 'saved' && reported.get(document) !== document.version)
       edits.saved(document.path, document.text())

@@ -30,7 +30,10 @@ export class UserEdits extends Owner {
   readonly #unsaved: UnsavedEdits
   readonly #userEdit = this.register(new Emitter<string>())
 
-  /** Path of a file that the user begins to edit before the agents' changes in it are known. The text on disk isn't the user's edit yet. */
+  /**
+   * Fires with the path of a file that the user begins to edit before the agents' changes in it are known. The text on disk isn't the
+   * user's edit yet.
+   */
   readonly onDidBeginEdit = this.#userEdit.event
 
   constructor({ shared, files, reader, disk, attribution, unsaved }: UserEditsOptions) {
@@ -44,7 +47,8 @@ export class UserEdits extends Owner {
   }
 
   /**
-   * The user saved a file in the editor. `likely`: or discarded unsaved changes, which also leaves the document unmodified.
+   * Handles that the user saved a file in the editor. `likely`: the user may have discarded unsaved changes instead, which also leaves the
+   * document unmodified.
    */
   saved(path: string, text: string, { likely = false } = {}): void {
     const at = this.#files.paths.ownKey(path)
@@ -60,12 +64,12 @@ export class UserEdits extends Owner {
       if (!write) {
         const now = await this.#reader.read(file.path)
         if (now?.attributes.type === 'text' && sameButEnds(now.text, text)) {
-          // changes that were undone in the document are on disk as before: that was discarded
+          // the file on disk still has changes that were undone in the document: the user has discarded the document's changes
           if (likely && this.#unsaved.isRewritten(key) && sameButEnds(file.text, text)) return
           return this.#disk.attributeSaved(key, file, now)
         }
       }
-      // the file may have been written again since it was seen like that
+      // the file may have been written again since it was seen with the saved text
       if (saving.isAttributed && !this.#unsaved.isRewritten(key)) return
       const { known, followed, isOther } = this.#unsaved.save(key, file, () =>
         this.#attribution.pasts.takeEmptied(key, file),
@@ -83,14 +87,17 @@ export class UserEdits extends Owner {
       .then(() => this.#unsaved.endSaving(at, saving))
   }
 
-  /** A tool call may report that the agent has changed the file, too: then what the user saved isn't taken for the agent's. */
+  /**
+   * Remembers a text that the user saved in an untracked file: if a tool call reports a change of the file later, the user's text isn't
+   * taken for the agent's.
+   */
   async #remember(path: string, text: string): Promise<void> {
     if (this.#attribution.isQuiet) return
     const key = this.#files.paths.key(await this.#files.realPath(path))
     this.#unsaved.remember(key, text)
   }
 
-  /** The user saved a file in an editor that has no document: a notebook or a custom editor. */
+  /** Handles that the user saved a file in an editor without a document: a notebook or a custom editor. */
   savedElsewhere(path: string): void {
     void this.#ofUser(path, async (key, file) => {
       if (this.#attribution.clientWrite(key)) return
@@ -107,7 +114,7 @@ export class UserEdits extends Owner {
     })
   }
 
-  /** A document changed. Its text has unsaved changes (`dirty`) or equals the file on disk. */
+  /** Handles a change of a document. Its text has unsaved changes (`dirty`) or equals the file on disk. */
   typed(path: string, textOf: () => string, dirty: boolean): void {
     const at = this.#files.paths.ownKey(path)
     if (!dirty) this.#unsaved.end(at)
@@ -115,7 +122,8 @@ export class UserEdits extends Owner {
     else if (!this.#unsaved.has(at) && this.#attribution.pasts.isAssumed(at)) this.#userEdit.fire(path)
     if (dirty ? this.#files.size === 0 : !this.#unsaved.has(at) && !this.#files.has(at)) return
     const write = this.#attribution.clientWrite(at)
-    // the text may be the agent's, the user's typing before or after it, or the text on disk, because the user has saved meanwhile
+    // read the text only if its author isn't clear: it may be the agent's, the user's typing before or after it, or the text on disk,
+    // because the user has saved meanwhile
     const text = dirty && (write || this.#attribution.pasts.isDocumentBehind(at)) ? textOf() : undefined
     if (dirty) this.#unsaved.follow(at, textOf)
     void this.#ofUser(path, async (key, known) => {
@@ -136,7 +144,7 @@ export class UserEdits extends Owner {
       if (dirty) this.#unsaved.add(key)
       else {
         const had = this.#unsaved.delete(key)
-        // reloaded from disk, or closed because the user renames it
+        // the document was reloaded from disk, or closed because the user renames the file
         await this.#disk.checkUnlessBusy(key, file)
         if (had) this.#files.save(key, file, true)
       }
@@ -144,7 +152,7 @@ export class UserEdits extends Owner {
     })
   }
 
-  /** Returns the file's text on disk. */
+  /** Reports that the user begins to edit an untracked file. Returns the file's text on disk. */
   async #begin(path: string): Promise<string | undefined> {
     const state = await this.#reader.stateOf(await this.#files.realPath(path))
     this.#userEdit.fire(path)

@@ -1,4 +1,4 @@
-/** Follows files and folders that the user renames in the editor: the changes move with them. */
+/** Follows files and folders that the user renames in the editor: the agents' changes move with them. */
 
 import type { FilesShared } from '../../editor/files/files.ts'
 import type { DiskChanges } from '../detect/disk-changes.ts'
@@ -9,7 +9,7 @@ import { TrackedFile } from '../model/tracked-file.ts'
 import type { UndoLog } from '../model/undo-log.ts'
 import type { UnsavedEdits } from '../model/unsaved-edits.ts'
 
-/** What the user decided about files, which moves with them. `moved` returns the new path of a renamed file. */
+/** The user's decisions about files, which move with the files. `moved` returns the new path of a renamed file. */
 interface Decided {
   renamed(moved: (path: string) => string | undefined): void
 }
@@ -43,7 +43,7 @@ export class UserRenames {
     this.#progress = progress
   }
 
-  /** The user is about to rename files or folders: files that disappear or appear because of that aren't changes. */
+  /** Prepares for a rename of files or folders by the user: files that disappear or appear because of the rename aren't changes. */
   renaming(from: string, to: string): void {
     const { rules } = this.#shared
     for (const [key, { path }] of this.#files.entries()) {
@@ -51,7 +51,7 @@ export class UserRenames {
     }
   }
 
-  /** The user renamed files or folders in the editor: their changes move with them. */
+  /** Moves the changes of files or folders that the user renamed in the editor. */
   async renamed(from: string, to: string): Promise<void> {
     await this.#files.ready
     const { rules } = this.#shared
@@ -83,7 +83,7 @@ export class UserRenames {
       if (!rules.contains(from, path)) return undefined
       return rules.same(from, path) ? real : rules.join(real, rules.relative(from, path))
     })
-    // a file without agents' changes replaces a file that an agent removed, so the new file is the user's
+    // a renamed file without agents' changes has replaced a file that an agent removed, so the new file is the user's
     for (const [key, { path }] of this.#files.entries()) {
       if (!rules.contains(real, path) || !this.#disk.isRenaming(key)) continue
       await this.#files.runLoaded(key, async () => {
@@ -95,9 +95,7 @@ export class UserRenames {
     }
   }
 
-  /**
-   * A file that an agent renamed can't get its old name back, so the file under its new name becomes the user's, with the agents' edits.
-   */
+  /** Makes the new file of a rename by an agent the user's, with the agents' edits, since the file can't get its old name back. */
   async #giveToUser(deleted: TrackedFile): Promise<void> {
     const added = movedTo(deleted, this.#files.values())
     if (!added) return

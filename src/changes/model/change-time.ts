@@ -5,8 +5,8 @@ import { isWrittenSince } from '../../editor/files/file-system.ts'
 import type { PathRules } from '../../editor/path-rules.ts'
 
 /**
- * When a file was last changed, replaced, moved or deleted at the latest. Milliseconds since the epoch, by the clock of the file system.
- * Programs can set a file's modification time, but not its change time (`ctime`). A folder can be replaced with all its files, so the
+ * The latest time at which a file may have been changed, replaced, moved or deleted. Milliseconds since the epoch, by the clock of the file
+ * system. Uses the change time (`ctime`), since programs can set the modification time. A folder can be replaced with all its files, so the
  * parent folders count as long as `covers` selects them. `undefined` if nothing can be read.
  */
 export async function latestChange(
@@ -22,7 +22,7 @@ export async function latestChange(
   return latest
 }
 
-/** When a file that isn't there was deleted at the latest, in milliseconds since the epoch. */
+/** The latest time at which a missing file may have been deleted, in milliseconds since the epoch. */
 export async function goneSince(path: string): Promise<number> {
   for (let at = dirname(path), below = path; at !== below; below = at, at = dirname(at)) {
     const info = await lstat(onDisk(at)).catch(() => undefined)
@@ -31,7 +31,7 @@ export async function goneSince(path: string): Promise<number> {
   return 0
 }
 
-/** A moment, by the clock of the file system and by one that nobody sets. */
+/** A moment, by the clock of the file system and by a clock that nobody can set. */
 export class Moment {
   readonly #time: number
   readonly #elapsed: number

@@ -1,4 +1,4 @@
-/** The versions of one place in a file, each with its author, and how to undo the changes of one author. */
+/** The versions of one place in a file (some lines, or the attributes), each with its author, and how to undo the changes of one author. */
 
 /** A turn of a session in this window. */
 export interface TurnRef {
@@ -10,7 +10,7 @@ export interface TurnRef {
 
 /** The author of a version. */
 export interface AgentAuthor {
-  /** The turn that made the version; several if several were running and none reported it. */
+  /** The turn that made the version; several turns if several were running and none of them reported the change. */
   turns: TurnRef[]
   /** the tool call that named the file */
   toolCallId?: string
@@ -26,7 +26,7 @@ export interface Version<T> {
   seq: number
 }
 
-/** The first version is the user's; the others are later. */
+/** Versions, oldest first. The first one is the user's. */
 export type Versions<T> = Version<T>[]
 
 export type Matches = (author: AgentAuthor) => boolean
@@ -36,7 +36,7 @@ function isBy(author: Author, matches: Matches): boolean {
 }
 
 /**
- * The smallest equivalent list of versions; if only one is left, there is no agent change. `everyTurn`: also keeps text that agents
+ * The smallest equivalent list of versions. If only one version is left, no agent's change is. `everyTurn`: also keeps text that agents
  * reverted themselves, since a turn may have started from it.
  */
 export function normalized<T>(
@@ -49,7 +49,7 @@ export function normalized<T>(
   for (const version of versions) {
     const last = result.at(-1)
     if (last && same(last.value, version.value)) continue
-    // all later versions are compared with the first one
+    // consecutive versions of one author become one version
     if (last && sameAuthor(last.by, version.by)) result.pop()
     result.push(version)
     const previous = result.at(-2)
@@ -57,7 +57,7 @@ export function normalized<T>(
       result.pop()
       continue
     }
-    // equal to the version before the last one
+    // the text is back as it was two versions before
     const before = result.at(-3)
     if (before && isBack(version) && same(before.value, version.value) && !hides(result.slice(-2)))
       result.splice(-2)
@@ -69,7 +69,7 @@ export function normalized<T>(
     : result
 }
 
-/** Whether the last version is an agent's that removed text of the user or of another session. */
+/** Whether the last version is an agent's, and may hide text of the user or of another session. */
 function hides<T>(versions: Versions<T>): boolean {
   const last = versions.at(-1)?.by ?? 'user'
   return last !== 'user' && versions.some(({ by }) => by === 'user' || !sharesSession(by, last))
@@ -99,15 +99,15 @@ function sameAuthor(one: Author, other: Author): boolean {
 }
 
 /**
- * Versions without the changes of some agents. `conflict`: the user or another agent changed the place later; `versions` then lacks those
- * changes.
+ * Versions without the changes of some agents. `conflict`: the user or another agent changed the place later; `versions` then lacks the
+ * later changes.
  */
 export interface Without<T> {
   versions: Versions<T>
   conflict?: 'user' | 'agent'
   /** On a conflict: the versions after undoing as much as possible without losing other changes. */
   partial?: Versions<T>
-  /** On a conflict with the user: what can be undone if the user's later changes are discarded, but no other agent's. */
+  /** On a conflict with the user: the versions if the user's later changes are discarded, but not those of other agents. */
   forced?: Versions<T>
 }
 
@@ -127,7 +127,7 @@ export function without<T>(
   if (merged) return { versions: merged }
   const last = versions.findLastIndex(({ by }) => !isBy(by, matches))
   const partial = versions.slice(0, last + 1)
-  // above another agent's version, there may be more with only the user's changes on top
+  // above the last version of another agent, matching versions may have only the user's changes on top
   const agents = versions.findLastIndex(({ by }) => by !== 'user' && !isBy(by, matches))
   const given = versions.slice(0, Math.max(lowest, agents + 1))
   if (!versions.slice(given.length, last).some(({ by }) => isBy(by, matches)))
@@ -136,7 +136,7 @@ export function without<T>(
   return { versions: rest, conflict: 'user', partial, forced: below.partial ?? below.versions }
 }
 
-/** Applies later changes by others to the version before the undone one. */
+/** Applies later changes by others to the version before the undone change. */
 function rebased<T>(
   versions: Versions<T>,
   lowest: number,

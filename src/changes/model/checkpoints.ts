@@ -20,10 +20,10 @@ export interface CheckpointLimits {
 const MAX_DROPPED = 2000
 
 export interface CheckpointStore {
-  /** Saves in the background, replacing the stored list. */
+  /** Saves the list in the background, replacing the stored one. */
   saveDropped(dropped: readonly DroppedHistory[]): void
   loadDropped(): Promise<DroppedHistory[]>
-  /** How old something is that has this time, in milliseconds: never older than it really is, whatever the clock shows. */
+  /** The age in milliseconds of something from this time: never more than its real age, even if the clock is wrong. */
   ageOf(time: number): number
 }
 
@@ -45,14 +45,14 @@ export class Checkpoints {
     return this.#limits()?.maxBytes ?? Number.POSITIVE_INFINITY
   }
 
-  /** Files whose checkpoints before these turns were dropped. */
+  /** The files whose checkpoints before the matching turns were dropped. */
   dropped(matches: (turn: TurnRef) => boolean): DroppedHistory[] {
     return this.#dropped.filter(({ turns }) => turns.some(matches))
   }
 
   /**
-   * Drops checkpoints that are too old, and then the oldest checkpoints and undos until the rest fits the limit, except the
-   * newest undo and those in use. Returns the files of the checkpoints.
+   * Drops checkpoints that are too old, and then the oldest checkpoints and undos until the rest fits the limit. The newest undo and undos
+   * in use stay. Returns the files whose checkpoints were dropped.
    */
   drop(files: Iterable<TrackedFile>, undos: Pick<UndoLog, 'all' | 'forget' | 'isUsed'>): TrackedFile[] {
     const limits = this.#limits()

@@ -9,15 +9,18 @@ export interface ContentUseStore {
 
 interface Holder {
   hashes: () => Iterable<string> | undefined
-  /** of a turn */
+  /** whether the contents are used only while a turn runs */
   isOfTurn: boolean
 }
 
-/** Objects that refer to contents as long as they are there. */
+/** The objects that refer to contents, until they're removed or garbage-collected. */
 export class ContentHolders {
   readonly #holders = new Set<Holder>()
 
-  /** `isOfTurn`: it is used only while a turn runs. Returns a function that removes it. */
+  /**
+   * Adds an object that refers to contents. `isOfTurn`: the contents are used only while a turn runs. Returns a function that removes the
+   * object.
+   */
   add<T extends object>(holder: T, hashesOf: (holder: T) => Iterable<string>, isOfTurn = false): () => void {
     const reference = new WeakRef(holder)
     const hashes = () => {
@@ -29,7 +32,7 @@ export class ContentHolders {
     return () => this.#holders.delete(added)
   }
 
-  /** `isQuiet`: no turn runs. */
+  /** Adds the hashes of all contents in use. `isQuiet`: no turn runs. */
   addTo(used: Set<string>, isQuiet: boolean): void {
     for (const holder of this.#holders) {
       if (isQuiet && holder.isOfTurn) continue

@@ -11,7 +11,7 @@ import { contentsOf } from './content-use.ts'
 import { FileLog, type Hunk, type StoredSegment } from './file-log.ts'
 import { type FileAttributes, type FileState, NEW_TEXT, sameAttributes, sameState } from './file-state.ts'
 
-/** The changes of a file as they are stored, without its text. */
+/** The stored form of a file's changes, without the file's text. */
 export interface StoredChanges {
   segments: StoredSegment[]
   attributes: Versions<FileAttributes>
@@ -27,7 +27,7 @@ export class EditedFile {
   #version = 0
   #sessions: { version: number; sessions: string[] } | undefined
   #size: { version: number; bytes: number } | undefined
-  /** In a file's history, nothing is left out, whatever was kept. */
+  /** The object is the history of a file, in which no change is left out even if it was kept. */
   readonly #isHistory: boolean
 
   constructor(
@@ -45,12 +45,12 @@ export class EditedFile {
     this.#isHistory = isHistory
   }
 
-  /** A file in whose history nothing happened yet. */
+  /** Creates an empty history of a file. */
   static history(path: string, { text, attributes }: FileState): EditedFile {
     return new EditedFile(path, FileLog.of(text, true), users(attributes), false, true)
   }
 
-  /** A file's history, as it was stored with the file's text; `undefined` if the stored data is inconsistent. */
+  /** Restores the history of a file whose text was stored at the same time; `undefined` if the stored data is inconsistent. */
   static restoreHistory(
     path: string,
     text: string,
@@ -65,7 +65,7 @@ export class EditedFile {
     return { segments: this.#log.store(), attributes: [...this.#attributes] }
   }
 
-  /** Becomes equal to another file, except for the path. */
+  /** Takes over everything from another file except the path. */
   copyFrom(other: EditedFile, version = other.#version): void {
     this.#log = other.#log.clone()
     this.#attributes = [...other.#attributes]
@@ -74,7 +74,7 @@ export class EditedFile {
     this.#version = version
   }
 
-  /** Its approximate size on disk. Bytes. */
+  /** The approximate size of the stored file on disk. Bytes. */
   get bytes(): number {
     if (this.#size?.version !== this.#version) {
       const binaries = this.#attributes.map(({ value }) => (value.type === 'binary' ? value.size : 0))
@@ -86,7 +86,7 @@ export class EditedFile {
     return this.#size.bytes
   }
 
-  /** The hashes of all contents in the store that it refers to. */
+  /** The hashes of all contents in the store that the file refers to. */
   get contents(): string[] {
     return contentsOf(this.#attributes)
   }
@@ -96,7 +96,7 @@ export class EditedFile {
     return this.#version
   }
 
-  /** The user deleted the file. If it reappears, it's the same file again. */
+  /** Whether the user deleted the file. If the user brings it back, it has its changes again. */
   get gone(): boolean {
     return this.#gone
   }
@@ -113,7 +113,7 @@ export class EditedFile {
     return this.#attributes.at(-1)!.value
   }
 
-  /** The encoding of the text, determined at the first read; `binary` if there was no text. */
+  /** The encoding of the text, determined when the file was first read; `binary` if it never was a text. */
   get encoding(): string | undefined {
     for (const { value } of this.#attributes.toReversed()) {
       if (value.type === 'text') return value.encoding
@@ -131,7 +131,7 @@ export class EditedFile {
     return { text: this.#log.base, attributes: this.#attributes[0]!.value }
   }
 
-  /** The sessions whose changes it has. */
+  /** The sessions that made changes in the file. */
   get sessions(): readonly string[] {
     if (this.#sessions?.version !== this.#version) {
       const all = () => true
@@ -151,7 +151,7 @@ export class EditedFile {
     return this.#log.hasChanges || this.#attributes.length > 1
   }
 
-  /** The file without the matching changes and later changes on top of them. */
+  /** The file's state without the matching changes and without later changes on top of them. */
   without(matches: Matches): FileState {
     return { text: this.#log.without(matches), attributes: this.attributesWithout(matches) }
   }
@@ -167,8 +167,8 @@ export class EditedFile {
   }
 
   /**
-   * Omits lines that one agent changed and another changed back, except in the history: nothing is left to review, unless undoing the
-   * change would restore lines of the user or of another agent.
+   * The matching changes of lines. Omits lines that one agent changed and another changed back, except in the history: nothing is left to
+   * review, unless undoing the change would restore lines of the user or of another agent.
    */
   hunks(matches: Matches): Hunk[] {
     const hunks = this.#log.hunks(matches)
@@ -176,17 +176,17 @@ export class EditedFile {
     return hunks.filter(({ before, after, conflict }) => conflict || !sameLines(before, after))
   }
 
-  /** Matching authors of changes other than to the text. */
+  /** The matching authors of changes of the attributes. */
   attributeAuthors(matches: Matches): Exclude<Author, 'user'>[] {
     return this.#attributes.flatMap(({ by }) => (by !== 'user' && matches(by) ? by : []))
   }
 
-  /** Whether undoing the matching changes would lose later ones. */
+  /** Whose later changes of the attributes would be lost by undoing the matching changes; `undefined` if there are none. */
   attributeConflict(matches: Matches): 'user' | 'agent' | undefined {
     return without(this.#attributes, matches, () => undefined).conflict
   }
 
-  /** The file changed to this state, whatever its history. Returns false if it's the same. */
+  /** Changes the file to this state, without regard to the history. Returns false if the file is already in this state. */
   apply(state: FileState, by: Author): boolean {
     const absent = state.attributes.type === 'absent'
     if (by === 'user' && absent && this.attributes.type !== 'absent') {
@@ -213,7 +213,7 @@ export class EditedFile {
     return text || attributes
   }
 
-  /** Like `apply`, for only the text. */
+  /** Like `apply`, but changes only the text. */
   applyText(text: string, by: Author): boolean {
     const changed = this.#log.edit(text, by)
     if (changed) this.#version++
@@ -225,19 +225,19 @@ export class EditedFile {
     // keeping the last line of a new file keeps the file
     if (!ids || this.hunks(matches).length === 0)
       this.#setAttributes(withUserAsAuthor(this.#attributes, matches))
-    // keeping a deletion also settles the changes of its lines
+    // keeping the deletion of a file also keeps the changes of its lines
     if (this.#attributes.length === 1 && this.attributes.type !== 'text') this.#log.keep(() => true)
     this.#version++
   }
 
-  /** The remaining differences are the user's. */
+  /** Changes the file to this state. The differences from its present state are the user's. */
   become(state: FileState): void {
     if (sameState(this.state, state)) return
     if (state.attributes.type !== 'absent') {
       this.apply(state, 'user')
       return
     }
-    // the author who removed all of its lines removed the file
+    // the author who removed all lines of the file removed the file
     const authors = this.#log.text === '' ? this.#log.hunks(() => true).flatMap(hunk => hunk.authors) : []
     const by = authors.at(-1)
     if (by) {
@@ -249,7 +249,7 @@ export class EditedFile {
     this.#gone = false
   }
 
-  /** Undoes changes where possible, whatever the history. Returns the authors whose later changes prevented the rest. */
+  /** Undoes changes where possible, without regard to the history. Returns the authors whose later changes prevented the rest. */
   revert(
     matches: Matches,
     options: { ids?: ReadonlySet<number>; force?: boolean } = {},

@@ -1,7 +1,6 @@
 /**
- * Who changed which lines of a file: agents' changes, which can be kept and undone one by one, between the user's lines.
- * The user's edits outside of agents' changes are part of the original text as well, so undoing agents' changes never
- * reverts them.
+ * Records who changed which lines of a file: agents' changes, which can be kept and undone one by one, and the user's lines between them.
+ * The user's edits outside of agents' changes are part of the original text as well, so undoing agents' changes never reverts these edits.
  */
 
 import { type LineEdit, lineEdits, mergeLines, sameLines, splitLines } from '../../editor/line-edits.ts'
@@ -16,7 +15,7 @@ import {
   withUserAsAuthor,
 } from './change-versions.ts'
 
-/** Lines that are the user's. */
+/** Lines that no agent has changed. */
 interface Plain {
   lines: string[]
 }
@@ -32,22 +31,25 @@ export interface Hunk {
   id: number
   /** The first line in the current text, 0-based. */
   start: number
-  /** the lines without the change */
+  /** the lines that undoing the change restores */
   before: string[]
-  /** the lines now */
+  /** the current lines */
   after: string[]
   authors: AgentAuthor[]
-  /** Undoing it would lose a later change by the user or another agent. */
+  /** Undoing the hunk would lose a later change of this author. */
   conflict?: 'user' | 'agent'
 }
 
-/** The stored form: numbers count lines of the file's current text. */
+/** The stored form of a segment: a number is that of lines that no agent has changed, which the file's current text contains. */
 export type StoredSegment = number | Changed
 
-/** More edits at once are treated as one. */
+/** If one change of the text consists of more edits, they're treated as one edit. */
 const MAX_EDITS = 1000
 
-/** The last comparison. A file, its history and its stored state change in the same way one after another, so the result is reused. */
+/**
+ * The last comparison of two texts. The same edits are applied to a file, its history and its stored state in succession, so the result is
+ * reused.
+ */
 let lastEdits: { lines: readonly string[]; after: string; edits: readonly LineEdit[] } | undefined
 
 export class FileLog {
@@ -55,7 +57,7 @@ export class FileLog {
   #seq: number
   #nextId: number
   #text: string | undefined
-  /** The text before an agent's edit that emptied the file, until the next edit. */
+  /** The segments before an agent's edit that emptied the file; absent after the next edit. */
   #emptied: { segments: Segment[]; by: AgentAuthor } | undefined
 
   readonly #everyTurn: boolean
@@ -68,12 +70,12 @@ export class FileLog {
     this.#nextId = 1 + Math.max(0, ...changes.map(({ id }) => id))
   }
 
-  /** For a file that is entirely the user's. `everyTurn`: see `normalized`. */
+  /** Creates the log of a file without changes by agents. `everyTurn`: see `normalized`. */
   static of(text: string, everyTurn?: boolean): FileLog {
     return new FileLog([{ lines: splitLines(text) }], everyTurn)
   }
 
-  /** `undefined` if the text differs from the stored one. */
+  /** Restores a stored log; `undefined` if its lines differ from those of the text. */
   static restore(text: string, stored: readonly StoredSegment[], everyTurn?: boolean): FileLog | undefined {
     const lines = splitLines(text)
     const segments: Segment[] = []
@@ -107,13 +109,11 @@ export class FileLog {
     return copy
   }
 
-  /** The current text. */
   get text(): string {
     this.#text ??= this.lines.join('')
     return this.#text
   }
 
-  /** The current lines. */
   get lines(): readonly string[] {
     return concatenated(this.#segments.map(current))
   }
@@ -140,7 +140,7 @@ export class FileLog {
     return size
   }
 
-  /** The text without the matching changes and later changes on top of them. */
+  /** The text without the matching changes and without later changes on top of them. */
   without(matches: Matches): string {
     return this.#join(change => linesWithout(change, matches))
   }
@@ -172,7 +172,7 @@ export class FileLog {
     return hunks
   }
 
-  /** The text changed to `text`. Returns false if it's the same. */
+  /** Changes the text to `text`. Returns false if the text is already the same. */
   edit(text: string, by: Author): boolean {
     if (text === this.text) return false
     if (by !== 'user') this.#refill(by)
@@ -193,7 +193,7 @@ export class FileLog {
     return lastEdits.edits
   }
 
-  /** Keeps the matching changes with these ids: they become the user's. */
+  /** Makes the user the author of the matching changes with these ids. */
   keep(matches: Matches, ids?: ReadonlySet<number>): void {
     this.#emptied = undefined
     for (const change of this.#segments.filter(isChanged)) {
@@ -203,7 +203,8 @@ export class FileLog {
   }
 
   /**
-   * Undoes the matching changes with these ids. A change with later changes on top stays, unless those are the user's and `force` is set.
+   * Undoes the matching changes with these ids. A change with later changes on top stays, unless the later changes are the user's and
+   * `force` is set.
    */
   undo(matches: Matches, options: { ids?: ReadonlySet<number>; force?: boolean } = {}): void {
     this.#emptied = undefined
@@ -215,7 +216,10 @@ export class FileLog {
     this.#tidy()
   }
 
-  /** Programs empty a file before they write it. If the empty file was seen during a turn, that wasn't a separate change. */
+  /**
+   * Restores the segments from before the file was emptied. Programs empty a file before they write it, so an empty file that was seen
+   * during the same turn isn't a separate change.
+   */
   #refill(by: AgentAuthor): void {
     const emptied = this.#emptied
     if (!emptied || !sharesTurn(emptied.by, by)) return
@@ -238,8 +242,8 @@ export class FileLog {
   }
 
   /**
-   * Removed lines that reappear in their place, as with the editor's undo, become part of their change again. Returns the remaining parts
-   * of the edit, last part first; `undefined` if all of it remains.
+   * Adds removed lines that reappear in their place, as with the editor's undo, to the change that removed them. Returns the remaining
+   * parts of the edit, last part first; `undefined` if all of it remains.
    */
   #restoreRemoved({ start, end, lines }: LineEdit, by: Author): LineEdit[] | undefined {
     let at = 0
@@ -284,11 +288,13 @@ export class FileLog {
     return undefined
   }
 
-  /** The user's edits outside of agents' changes aren't changes to review: they're part of the original text, too. */
+  /**
+   * Applies an edit of the user. Outside of agents' changes, the edit isn't a change to review: it becomes part of the original text, too.
+   */
   #editByUser(edit: LineEdit): void {
     const touched = this.#overlapped(edit)
     if (edit.lines.length === 0) {
-      // removed lines need no position: each segment loses its own
+      // removed lines need no position: each segment loses its own lines
       let at = this.#startOf(touched.first)
       const pieces = this.#segments.splice(touched.first, touched.count)
       const remaining = pieces.map(piece => {
@@ -385,7 +391,7 @@ export class FileLog {
     return { before, pieces, after, offset: start - from }
   }
 
-  /** The fewest segments: none is empty, and no two of the user's are adjacent. */
+  /** Reduces the segments to the fewest possible: none is empty, and no two adjacent ones are the user's. */
   #tidy(): void {
     this.#text = undefined
     const tidy: Segment[] = []
@@ -399,7 +405,7 @@ export class FileLog {
   }
 }
 
-/** Segments are changed in place. */
+/** Copies the segments, since segments are changed in place. */
 function copied(segments: readonly Segment[]): Segment[] {
   return segments.map(segment => ({ ...segment }))
 }
@@ -412,7 +418,7 @@ function current(segment: Segment): string[] {
   return isChanged(segment) ? segment.versions.at(-1)!.value : segment.lines
 }
 
-/** Many times as fast as `flat`. */
+/** Joins arrays of lines, many times as fast as `flat`. */
 function concatenated(parts: string[][]): readonly string[] {
   return parts.length === 1 ? parts[0]! : ([] as string[]).concat(...parts)
 }
@@ -422,8 +428,8 @@ function linesWithout({ versions }: Changed, matches: Matches): string[] {
 }
 
 /**
- * Lines that an earlier version contained; `indexes`: their positions in `lines`. The user may restore only some of the lines or type
- * between them. An agent's text around them is a single change, undone as one.
+ * The version of a change after the user has brought back removed lines that an earlier version contained. `indexes`: their positions in
+ * `lines`. The user may restore only some of the lines or type between them. An agent's text around them is a single change, undone as one.
  */
 function withRestored(
   versions: Versions<string[]>,
@@ -438,7 +444,7 @@ function withRestored(
     if (by !== 'user') {
       if (isWhole && value.length === lines.length) return { value, indexes }
     } else if (isWhole) return { value, indexes }
-    // a bracket alone occurs on many lines
+    // a line with only a bracket doesn't count, since it occurs in many places
     else if (indexes.some(i => /\w/.test(lines[i]!)) && indexes.length > part.length) part = indexes
   }
   const first = part[0]
@@ -447,7 +453,7 @@ function withRestored(
   return { value, indexes: value.map((_, i) => first + i) }
 }
 
-/** Which of these lines, written directly before or after a change, an earlier version of the change contained. */
+/** The indexes of lines that an earlier version of the change contained, among lines written directly before or after the change. */
 function givenBackBeside(
   versions: Versions<string[]>,
   lines: readonly string[],
@@ -466,7 +472,7 @@ function givenBackBeside(
   return most
 }
 
-/** For each line that both texts have, its position in the other text. */
+/** The positions in the other text of the lines that both texts have. */
 function commonLines(one: readonly string[], other: readonly string[]): number[] {
   const indexes: number[] = []
   let shift = 0
@@ -511,14 +517,14 @@ function joinedVersions(pieces: readonly Segment[]): Versions<string[]> {
   return base.concat([...times].sort(([a], [b]) => a - b).map(([seq, by]) => ({ value: at(seq), by, seq })))
 }
 
-/** A segment with normalized versions: split, or unchanged lines, if a smaller part is the agent's now. */
+/** Normalizes the versions of a segment. Returns several segments, or unchanged lines, if a smaller part is the agent's now. */
 function normalizedSegment(segment: Segment, everyTurn: boolean): Segment[] {
   if (!isChanged(segment)) return [segment]
   segment.versions = normalized(segment.versions, sameLines, everyTurn)
   return segment.versions.length === 1 ? [{ lines: current(segment) }] : trimmed(segment)
 }
 
-/** A change without the lines that all of its versions start and end with. */
+/** Splits a change from the lines that all of its versions start and end with. */
 function trimmed({ id, versions }: Changed): Segment[] {
   const [{ value: first }] = versions as [Versions<string[]>[number]]
   const most = Math.min(...versions.map(({ value }) => value.length))

@@ -1,6 +1,6 @@
 /**
- * The history of a file since the start of the turns that may change it: the states in which it was seen, each with its author. An agent
- * may report one of these changes late; the tracked file is then computed from this history again.
+ * The history of a file since the start of the turns that may change the file: the states in which the file was seen, each with its author.
+ * An agent may report one of these changes late. The tracked file is then computed from this history again.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { FileChange } from '../../acp/model.ts'
@@ -15,7 +15,7 @@ import { TrackedFile } from './tracked-file.ts'
 /** A tool call's effect on a file, as the agent reports it. */
 export interface ToolChange {
   toolCallId: string
-  /** The tool call is no longer waiting, so the change may have been made. */
+  /** Whether the tool call is no longer pending, so that the change may have been made. */
   begun: boolean
   done: boolean
   /** Absent if the tool call only names the file. */
@@ -25,7 +25,7 @@ export interface ToolChange {
 
 export interface Claim extends ToolChange {
   author: AgentAuthor
-  /** The change was seen on disk. */
+  /** Whether the change was seen on disk. */
   applied: boolean
 }
 
@@ -34,37 +34,37 @@ export interface PastEdit {
   state: FileState
   by: Author
   /**
-   * - `seen`: on disk; a tool call may report it later.
-   * - `saved`: by the user, perhaps together with an earlier change of a tool call.
-   * - `known`: its author is certain.
+   * - `seen`: the change was seen on disk; a tool call may report it later.
+   * - `saved`: the user saved the change, perhaps together with an earlier change of a tool call.
+   * - `known`: the author of the change is certain.
    */
   how: 'seen' | 'saved' | 'known'
-  /** The change was found on disk. See {@link TrackedFile.editOnDisk}. */
+  /** Set if the change was found on disk. See {@link TrackedFile.editOnDisk}. */
   onDisk?: { mayBringBack: boolean }
 }
 
-/** Number of changes that a late report may be about, and the total size of their texts in UTF-16 units. */
+/** Number of remembered changes, which a late report may be about, and the total size of their texts in UTF-16 units. */
 const MAX_EDITS = 8
 const MAX_LENGTH = 8_000_000
 
 export class FilePast {
   #start: TrackedFile
   #edits: PastEdit[] = []
-  /** the file after the last edit; another object or version has changed otherwise */
+  /** the file after the last edit; if the tracked file is another object or has another version, something else has changed it since */
   #file: TrackedFile
   #version: number
-  /** The file is open, and its document doesn't contain the last change yet. */
+  /** Whether the file is open and its document doesn't contain the last change yet. */
   isBehind = false
 
   /**
-   * The user has saved the file, or kept or undone its changes, since the turn began, so a difference from the file's state at that time
-   * may be the user's.
+   * Whether the user has saved the file, or kept or undone its changes, since the turn began, so that a difference from the file's state at
+   * that time may be the user's.
    */
   isFinal = false
-  /** the author whose report revealed the original file */
+  /** the author of the report from which the original file was derived */
   readonly #assumed: AgentAuthor | undefined
 
-  /** `start` isn't edited. */
+  /** `start` is copied before it's edited. */
   constructor(start: TrackedFile, file: TrackedFile, assumed?: AgentAuthor) {
     this.#assumed = assumed
     this.#start = start
@@ -76,7 +76,7 @@ export class FilePast {
     return this.#start.path
   }
 
-  /** Whether the start may still turn out to contain changes of the turn. */
+  /** Whether the assumed original may still turn out to contain changes of the turn. */
   get isAssumed(): boolean {
     return this.#assumed !== undefined && !this.isFinal
   }
@@ -85,7 +85,7 @@ export class FilePast {
     return this.#edits.some(({ how }) => how === 'saved')
   }
 
-  /** The hashes of contents that it refers to. */
+  /** The hashes of contents that the history refers to. */
   get contents(): string[] {
     const values = this.#edits.map(({ state }) => ({ value: state.attributes }))
     return [...this.#start.contents, ...contentsOf(values)]
@@ -101,7 +101,7 @@ export class FilePast {
     return this.#file === file && this.#version === version
   }
 
-  /** The file was edited. */
+  /** Adds edits. `file`: the file after them. */
   add(file: TrackedFile, edits: readonly PastEdit[], isBehind: boolean): void {
     for (const edit of edits) {
       const last = this.#edits.at(-1)
@@ -136,14 +136,14 @@ export class FilePast {
     return this.#become(withEdits(this.#start, this.#edits))
   }
 
-  /** No later report is about the last change. */
+  /** Makes the author of the last change certain: later reports aren't about this change. */
   settleLast(): void {
     const last = this.#edits.at(-1)
     if (last?.how === 'seen') last.how = 'known'
   }
 
   /**
-   * The user saved the text from before the file was deleted or emptied, which undoes that. Returns the earlier file, or `undefined` if it
+   * Removes the deletion or emptying of the file, since the user saved the earlier text. Returns the earlier file, or `undefined` if it
    * isn't known.
    */
   takeEmptied(): TrackedFile | undefined {
@@ -153,21 +153,24 @@ export class FilePast {
     return this.#again()
   }
 
-  /** The file before it was deleted or emptied, with what was reported since; `undefined` if it isn't known. A copy. */
+  /**
+   * Returns a copy of the file from before it was deleted or emptied, with the changes that were reported since; `undefined` if that file
+   * isn't known.
+   */
   beforeEmptied(): TrackedFile | undefined {
     const at = this.#emptiedAt()
     return at === undefined ? undefined : withEdits(this.#start, this.#edits.slice(0, at))
   }
 
-  /** The index of the edit that deleted or emptied the file, if it still is. */
+  /** The index of the edit that deleted or emptied the file; `undefined` if the file has content again. */
   #emptiedAt(): number | undefined {
     const at = this.#edits.findLastIndex(({ state }) => state.text !== '') + 1
     return at === this.#edits.length || this.#before(at).text === '' ? undefined : at
   }
 
   /**
-   * The user made the last change, which was seen before the editor reported it. Returns the file, or `undefined` if the change's author is
-   * known.
+   * Makes the user the author of the last change, which was seen before the editor reported it. Returns the corrected file, or `undefined`
+   * if the change's author is known.
    */
   takeLast(): TrackedFile | undefined {
     const last = this.#edits.at(-1)
@@ -179,9 +182,9 @@ export class FilePast {
   }
 
   /**
-   * A tool call reports a change that was seen or saved before. Returns the file with the tool call as its author, the file itself
-   * if the user has kept that change since, or `undefined` if it isn't there. `now`: the file on disk. `known`: the texts that the
-   * file had.
+   * Attributes a change that was seen or saved before to the tool call that reports it. Returns the corrected file, `file` itself if the
+   * user has kept that change since, or `undefined` if the history doesn't contain the change. `now`: the file on disk. `known`: the texts
+   * that the file had.
    */
   name(claim: Claim, file: TrackedFile, now: FileState, known: readonly string[]): TrackedFile | undefined {
     const isLast = this.isOf(file)
@@ -193,7 +196,7 @@ export class FilePast {
         const was = splitLines(before.text)
         const isSure = isLast && at === this.#edits.length - 1 && now.text === edit.state.text
         const part = reportedIn(claim, was, edit.state.text, isSure)
-        // known already
+        // the report contains no change of these lines
         if (part === was) return undefined
         text = part?.join('')
       }
@@ -213,8 +216,8 @@ export class FilePast {
   }
 
   /**
-   * A tool call reports a change that was made before the first reported one, so the changed text was considered the file's original.
-   * `known`: the texts that the file had.
+   * Attributes a change to a tool call that made it before the first reported change, so that the changed text was taken for the file's
+   * original. `known`: the texts that the file had.
    */
   nameBefore(claim: Claim, file: TrackedFile, known: readonly string[]): TrackedFile | undefined {
     const { change, patch, begun, author } = claim
@@ -222,7 +225,7 @@ export class FilePast {
     const { text } = file
     if (!this.#assumed || file.gone || start.attributes.type !== 'text') return undefined
     if (!begun || change?.operation !== 'modify') return undefined
-    // the change may be later than the first reported one, unless the file had the change's text before the user saved it
+    // the change may come after the first reported one, unless the file already had the text of the change before the user saved the file
     const isMade =
       known.some(one => sameButEnds(change.newText ?? '', one)) && !sameButEnds(change.oldText ?? '', text)
     if (!isMade && known.some(one => expectedText(change, one, patch) !== undefined)) return undefined
@@ -242,8 +245,8 @@ export class FilePast {
   }
 
   /**
-   * The file was like this when the turn of `author` began. `possible`: the authors of what wasn't reported. Returns the file that
-   * follows, or `undefined` if that is no news.
+   * Corrects the assumed original: `before` is the file's state at the start of the turn of `author`. The last parameter has the turns that
+   * unreported changes belong to. Returns the corrected file, or `undefined` if nothing changes.
    */
   startFrom(
     before: FileState,
@@ -260,7 +263,7 @@ export class FilePast {
     if (!isNew && sameButEnds(before.text, this.#start.text)) return undefined
     const was = this.#start
     const base = isNew ? undefined : mergeLines([...was.lines], splitLines(before.text), file.lines)
-    // the file has become like that since, as by a checkout
+    // `before` is a later state, such as that after a checkout
     if (base?.join('') === file.text) return undefined
     if (!this.isOf(file)) {
       if (!base) return undefined
@@ -290,7 +293,7 @@ export class FilePast {
     const attributes = before.type === 'text' && isOfBefore ? before : edit.state.attributes
     const state = { text, attributes }
     const previous = this.#edits[at - 1]
-    // a tool call may report hundreds of changes
+    // merge it with the previous one, since a tool call may report hundreds of changes
     if (previous?.how === 'known' && isDeepStrictEqual(previous.by, by)) previous.state = state
     else this.#edits.splice(at, 0, { state, by, how: 'known' })
     this.#trim()
@@ -308,7 +311,7 @@ function made(file: TrackedFile, { state, by, onDisk }: PastEdit): TrackedFile {
   return file
 }
 
-/** Whether the user has kept the change from the lines `was` to `part`, and the tool call isn't still to make it. */
+/** Whether the user has kept the change from the lines `was` to `part`. False if the tool call may still make the change. */
 function isKeptByUser({ change, patch }: Claim, file: TrackedFile, part: string[], was: string[]): boolean {
   const base = file.base.text
   const without = mergeLines(part, was, splitLines(base))?.join('')
@@ -317,8 +320,8 @@ function isKeptByUser({ change, patch }: Claim, file: TrackedFile, part: string[
 }
 
 /**
- * Sets `author` as the author of the change from the lines `was` to `part`; `undefined` if the file doesn't contain that change, or it
- * can't be separated from others.
+ * Sets `author` as the author of the change from the lines `was` to `part`; `undefined` if the file doesn't contain that change, or if the
+ * change can't be separated from others.
  */
 function withAuthor(
   file: TrackedFile,
@@ -335,8 +338,8 @@ function withAuthor(
 }
 
 /**
- * The text before, with only the changes that a tool call reports; `undefined` if that is unknown. The reported texts may contain others'
- * changes since `before`, if the text after has them, too.
+ * `before` with only the changes that a tool call reports; `undefined` if that is unknown. The reported texts may contain changes that
+ * others have made since `before`, if `after` contains these, too.
  */
 export function reportedText(
   { change, patch }: Pick<ToolChange, 'change' | 'patch'>,
@@ -352,8 +355,8 @@ export function reportedText(
 }
 
 /**
- * The text that a tool call has written to a file that was gone when anyone looked; `undefined` if that is unknown. `known`: the texts
- * that the file had, which were seen.
+ * The text that a tool call has written to a file that was deleted before the text was seen on disk; `undefined` if that is unknown.
+ * `known`: the texts of the file that were seen.
  */
 export function textBeforeDeletion(
   { change, patch, done }: Claim,
@@ -362,11 +365,11 @@ export function textBeforeDeletion(
 ): string | undefined {
   if (!done || change?.operation !== 'modify' || before.attributes.type !== 'text') return undefined
   const text = expectedText(change, before.text, patch)
-  // the user has undone it before the deletion
+  // the text was seen earlier, so the user has undone the change before the deletion
   return text === undefined || known.includes(text) ? undefined : text || undefined
 }
 
-/** The text with only the reported change, if that is a part of a change that was seen; `undefined` if it isn't. */
+/** `before` with only the reported change, if this change is part of the one that was seen; otherwise `undefined`. */
 function seenPart(
   claim: Claim,
   before: FileState,
@@ -388,7 +391,8 @@ function seenPart(
 
 /**
  * The lines `was` with those changes that a tool call reports and that the user has saved in `text`; `undefined` if there are none, and
- * `was` itself if they change nothing. `isSure`: the file is still as it was saved, so the user may have edited or undone parts of it.
+ * `was` itself if they change nothing. `isSure`: the file is still as the user saved it, so what differs from the report is the user's edit
+ * of it.
  */
 function reportedIn(claim: ToolChange, was: string[], text: string, isSure: boolean): string[] | undefined {
   const { change, patch, begun, done } = claim
@@ -408,9 +412,9 @@ function reportedIn(claim: ToolChange, was: string[], text: string, isSure: bool
 }
 
 /**
- * `was` with those edits of an author (`meant`) that the user's text (`is`) is based on; `was` itself if there are none.
- * `isOpen`: the edits may still be to come, so lines that aren't the author's don't tell that the author edited them first.
- * `isBased`: the author made the edits in `was`, so what they insert is the author's.
+ * `was` with those edits of an author (`meant`) that the user's text (`is`) is based on; `was` itself if there are none. `isOpen`: the
+ * author may not have made the edits yet, so other lines in their place don't prove that the author edited them first. `isBased`: the
+ * author made the edits in `was`, so the lines that the edits insert are the author's.
  */
 function withPartIn(
   was: string[],

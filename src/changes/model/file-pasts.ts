@@ -4,20 +4,20 @@ import { type Claim, FilePast, type PastEdit } from './file-past.ts'
 import { type FileState, sameState } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
-/** Number of times that a file was changed otherwise, before which late reports are followed. */
+/** Number of histories of a file that late reports can be about. */
 const MAX_PASTS = 4
 
-/** What files were before changes that a tool call may still report, by the key of the file. */
+/** The earlier states of files with changes that a tool call may still report, by the key of the file. */
 export class FilePasts {
-  /** The histories of a file while turns ran; a change outside of them begins a new one. The newest is last. */
+  /** The histories of a file while turns ran; a change that isn't added to the newest history begins a new one. The newest is last. */
   readonly #pasts = new Map<string, FilePast[]>()
 
-  /** The hashes of contents that files before such changes refer to. */
+  /** The hashes of contents that the earlier states refer to. */
   get contents(): string[] {
     return [...this.#pasts.values()].flat().flatMap(({ contents }) => contents)
   }
 
-  /** `original`: the file that was tracked before the edits, and `before` as it was then. */
+  /** Adds edits to the history of a file. `original`: the tracked file before the edits, and `before` its copy from that time. */
   add(
     key: string,
     original: TrackedFile,
@@ -28,7 +28,7 @@ export class FilePasts {
   ): void {
     let past = this.#pasts.get(key)?.at(-1)
     if (!past?.isOf(original, before.version)) {
-      // no late report can be about it
+      // the authors of all edits are certain, so no late report can be about them
       if (edits.every(({ how }) => how === 'known')) return
       past = new FilePast(before, original)
       this.#pasts.set(key, [...(this.#pasts.get(key) ?? []), past].slice(-MAX_PASTS))
@@ -41,49 +41,58 @@ export class FilePasts {
     return this.#of(key).flatMap(({ texts }) => texts)
   }
 
-  /** Whether a tool call may report later what the user has saved. */
+  /** Whether a tool call may still report a change that the user has saved. */
   hasSaved(key: string): boolean {
     return this.#of(key).some(({ hasSaved }) => hasSaved)
   }
 
-  /** The file before it was deleted or emptied, with what was reported since; `undefined` if it isn't known. A copy. */
+  /**
+   * Returns a copy of the file from before it was deleted or emptied, with the changes that were reported since; `undefined` if that file
+   * isn't known.
+   */
   beforeEmptied(key: string, file: TrackedFile): TrackedFile | undefined {
     return this.#last(key, file)?.beforeEmptied()
   }
 
-  /** The user has saved the file in its last seen state, so no later report is about that state. */
+  /** Makes the author of the last seen change certain: the user has saved the file in this state, so no later report is about it. */
   settle(key: string, file: TrackedFile): void {
     this.#last(key, file)?.settleLast()
   }
 
-  /** The user saved the text from before the file was deleted or emptied. Returns that earlier file, if known. */
+  /** Removes the deletion or emptying of the file, since the user saved the earlier text. Returns the earlier file, if it's known. */
   takeEmptied(key: string, file: TrackedFile): TrackedFile | undefined {
     return this.#last(key, file)?.takeEmptied()
   }
 
-  /** Whether the file's open document doesn't contain the change yet that was seen on disk. */
+  /** Whether the file's open document doesn't contain the last change yet that was seen on disk. */
   isDocumentBehind(key: string): boolean {
     return this.#of(key).at(-1)?.isBehind === true
   }
 
-  /** The document was reloaded from disk, so the change can't come from it. */
+  /** Records that the document was reloaded from disk, so the last change on disk can't come from the document. */
   documentReloaded(key: string): void {
     const past = this.#of(key).at(-1)
     if (past) past.isBehind = false
   }
 
-  /** The editor reports that the user typed this text. Returns the file if it was seen on disk before that. */
+  /**
+   * Makes the user, who typed this text, the author of the last change if the text was seen on disk before. Returns the corrected file
+   * then.
+   */
   typed(key: string, file: TrackedFile, text: string): TrackedFile | undefined {
     const past = this.#last(key, file)
     return past?.isBehind && sameButEnds(file.text, text) ? past.takeLast() : undefined
   }
 
-  /** The user has saved the file as it is now. Returns the file if that was seen on disk before. */
+  /**
+   * Makes the user, who saved this state, the author of the last change if the state was seen on disk before. Returns the corrected file
+   * then.
+   */
   saved(key: string, file: TrackedFile, now: FileState): TrackedFile | undefined {
     return sameState(file.state, now) ? this.#last(key, file)?.takeLast() : undefined
   }
 
-  /** Returns the file with the claim's tool call as the author of what it reports, if that was seen or saved before. */
+  /** Attributes a change that was seen or saved before to the tool call that reports it. Returns the corrected file, if any. */
   name(key: string, claim: Claim, file: TrackedFile, now: FileState): TrackedFile | undefined {
     const pasts = this.#of(key)
     const known = this.texts(key)
@@ -94,17 +103,20 @@ export class FilePasts {
     return pasts[0]?.nameBefore(claim, file, known)
   }
 
-  /** The file is tracked because a tool call of `author` reports a change, so its original content is an assumption. */
+  /**
+   * Begins the history of a file that is tracked because a tool call of `author` reports a change, so that its original content is an
+   * assumption.
+   */
   assume(key: string, file: TrackedFile, author: AgentAuthor): void {
     this.#pasts.set(key, [new FilePast(file.clone(), file, author)])
   }
 
-  /** Whether what the file was before the turn is known only from a report. */
+  /** Whether the file's content before the turn is known only from a tool call's report. */
   isAssumed(key: string): boolean {
     return this.#of(key)[0]?.isAssumed === true
   }
 
-  /** From now on, a difference between the start of the turn and its first report may be the user's. */
+  /** Makes the histories final: a difference between the start of the turn and its first report may be the user's now. */
   endCorrections(key: string): void {
     for (const past of this.#of(key)) past.isFinal = true
   }
@@ -123,12 +135,12 @@ export class FilePasts {
     return this.#of(key)[0]?.startFrom(before, file, author, possible)
   }
 
-  /** The file isn't tracked anymore, or the user has saved it with changes undone. */
+  /** Forgets the histories of a file that isn't tracked anymore, or that the user has saved after undoing changes in it. */
   forget(key: string): void {
     this.#pasts.delete(key)
   }
 
-  /** Forgets the files about which no report is expected anymore. Returns the keys of those of them that the user has saved. */
+  /** Forgets the files about which no report is expected anymore. Returns the keys of those files that the user has saved. */
   forgetWhere(isOver: (path: string) => boolean): string[] {
     const over = [...this.#pasts].filter(([, pasts]) => isOver(pasts[0]!.path)).map(([key]) => key)
     const saved = over.filter(key => this.hasSaved(key))

@@ -1,4 +1,4 @@
-/** A file on disk, with everything that is needed to restore it byte for byte. */
+/** The state of a file on disk, with everything that is needed to restore the file byte for byte. */
 import { constants, type Stats } from 'node:fs'
 import { lstat, readdir, readlink, rmdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,10 +17,10 @@ export type FileAttributes =
   | { type: 'absent' }
   /** `encoding`: VS Code's name of the encoding. */
   | { type: 'text'; encoding: string; bom: boolean; mode: number }
-  /** Its bytes are in the store under this hash. */
+  /** The bytes of the file are in the store under this hash. */
   | { type: 'binary'; hash: string; size: number; mode: number }
   | { type: 'link'; target: string }
-  /** Too large to store: `size` in bytes, `modified` in milliseconds since the epoch. */
+  /** A file that is too large to store: `size` in bytes, `modified` in milliseconds since the epoch. */
   | { type: 'large'; size: number; modified: number; mode: number }
 
 export interface FileState {
@@ -29,22 +29,22 @@ export interface FileState {
   text: string
 }
 
-/** Stores contents by hash, each once. */
+/** Stores each content once, by its hash. */
 export interface BlobStore {
-  /** Resolves with the hash when the bytes are on disk. */
+  /** Stores bytes. Resolves to their hash when they're on disk. */
   put(bytes: Uint8Array): Promise<string>
   get(hash: string): Promise<Uint8Array | undefined>
 }
 
-/** Longer texts aren't compared line by line. Bytes. */
+/** Maximum size of a text that is compared line by line. Bytes. */
 const MAX_TEXT_BYTES = 4_000_000
-/** Larger files aren't stored. Bytes. */
+/** Maximum size of a stored file. Bytes. */
 const MAX_FILE_BYTES = 50_000_000
 
-/** Larger files take turns while they are read. Bytes. */
+/** Larger files wait for each other before they're read, within `MAX_READING_BYTES`. Bytes. */
 const MAX_QUICK_BYTES = 100_000
 
-/** How much of files is in memory at a time while they are read: an agent may name hundreds of large ones. Bytes. */
+/** Maximum size of the files that are read at the same time, since an agent may name hundreds of large files. Bytes. */
 const MAX_READING_BYTES = 2 * MAX_FILE_BYTES
 
 /** The default for a text file about which nothing else is known. */
@@ -67,7 +67,7 @@ export function textState(text: string | null, { attributes }: FileState, mode?:
 }
 
 /**
- * Reads and writes files without changing their bytes. Paths are real paths: if an agent replaces a folder by a link, the folder's files
+ * Reads and writes files without changing their bytes. Paths are real paths: if an agent replaces a folder with a link, the folder's files
  * count as missing, and nothing is written through the link.
  */
 export class FileStates {
@@ -81,8 +81,9 @@ export class FileStates {
   }
 
   /**
-   * `undefined` if it's neither a file nor a link; where a folder is, there is no file. `encodings`: those that the file may
-   * have, the likeliest first. `isFile`: it's most likely a file, so it isn't looked at before it's opened.
+   * Reads a file or link; `undefined` if there is something else than a file, a link or a folder, which counts as a missing file.
+   * `encodings`: those that the file may have, the likeliest first. `isFile`: the path most likely leads to a file, so it's opened without
+   * a look at its type.
    */
   async read(
     path: string,
@@ -115,7 +116,7 @@ export class FileStates {
       return await this.#reading.run(info.size, async () => {
         const reading = withFile(path, constants.O_RDONLY, handle => readHandle(handle, path, MAX_FILE_BYTES))
         const bytes = await reading.catch((error: unknown) => {
-          // the file has grown since
+          // the file has grown since its size was read
           if (!(error instanceof TooLargeError)) throw error
         })
         return bytes ? this.with(bytes, path, mode, encodings) : large(await lstat(onDisk(path)))
@@ -126,7 +127,7 @@ export class FileStates {
     }
   }
 
-  /** The state of a file that contains these bytes. */
+  /** Returns the state of a file that contains these bytes. */
   async with(
     bytes: Uint8Array,
     path: string,
@@ -140,8 +141,8 @@ export class FileStates {
   }
 
   /**
-   * Writes the state to the file, or removes it with `discard`, if the file still is as expected. Rejects if that fails,
-   * with {@link FileChangedError} if it isn't as expected.
+   * Writes the state to the file, or removes it with `discard`, if the file still is as expected. Rejects if the write fails, with {@link
+   * FileChangedError} if the file isn't as expected.
    */
   async write(
     path: string,
@@ -152,7 +153,7 @@ export class FileStates {
     await inPlace(this.#write(path, expected, state, discard))
   }
 
-  /** Rejects if the path leads through a link now. */
+  /** Rejects if the path now leads through a link. */
   async checkInPlace(path: string): Promise<void> {
     const checking = withEntry(path, async () => {})
     await inPlace(checking).catch((error: unknown) => {
@@ -177,7 +178,7 @@ export class FileStates {
     const expectedBytes = await this.#expectedBytes(path, expected)
     const isReplaced = bytes !== undefined && attributes.type !== 'link' && there?.isFile() === true
     const isWritable = there !== undefined && (there.mode & 0o200) !== 0
-    // a replaced file is compared byte by byte at the replacement; a read-only file before it's made writable
+    // a file that is replaced is compared byte by byte during the replacement, and a read-only one before it's made writable
     const isLater = isReplaced && isWritable && expectedBytes !== undefined
     const isExpected = isLater ? isLike(there, expected) : await this.#is(path, expected)
     if (!isExpected) throw new WrittenMeanwhileError(path)
@@ -209,13 +210,13 @@ export class FileStates {
     return now !== undefined && sameState(now, expected)
   }
 
-  /** The bytes of a file in this state; `undefined` if only its attributes are compared. */
+  /** The bytes of a file in this state; `undefined` for a state of which only the attributes are compared. */
   async #expectedBytes(path: string, expected: FileState): Promise<Uint8Array | undefined> {
     const { type } = expected.attributes
     return type === 'text' || type === 'binary' ? this.#bytes(path, expected) : undefined
   }
 
-  /** Sets only the mode. */
+  /** Sets only the mode of a file. */
   async setMode(path: string, mode: number): Promise<void> {
     await setMode(path, mode)
   }
@@ -228,7 +229,7 @@ export class FileStates {
     return bytes
   }
 
-  /** `undefined` if writing the text wouldn't produce the same bytes. */
+  /** Decodes the bytes as text; `undefined` if writing that text wouldn't produce the same bytes. */
   async #text(
     bytes: Uint8Array,
     path: string,
@@ -248,7 +249,7 @@ export class FileStates {
   }
 }
 
-/** Removes a folder that contains only empty folders. Rejects with {@link FileChangedError} for others. */
+/** Removes a folder that contains only empty folders. Rejects with {@link FileChangedError} if the folder contains anything else. */
 async function removeEmptyFolder(path: string): Promise<void> {
   const entries = await withEntry(path, entry => readdir(onDisk(entry), { withFileTypes: true }))
   if (!entries.every(entry => entry.isDirectory()))
@@ -257,12 +258,12 @@ async function removeEmptyFolder(path: string): Promise<void> {
   await withEntry(path, entry => rmdir(onDisk(entry)))
 }
 
-/** Whether a file has everything of this state that isn't its content. */
+/** Whether a file on disk has the type and the mode of this state. */
 function isLike(there: Stats, { attributes }: FileState): boolean {
   return (attributes.type === 'text' || attributes.type === 'binary') && attributes.mode === modeOf(there)
 }
 
-/** The permission bits. Windows has only the read-only attribute. */
+/** The permission bits of a file; a constant on Windows, which has only the read-only attribute. */
 export function modeOf({ mode }: Pick<Stats, 'mode'>, platform?: NodeJS.Platform): number {
   return hasFileModes(platform) ? mode & 0o7777 : 0o666
 }
@@ -272,12 +273,12 @@ function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** The file has moved or changed, so nothing was written. The message is for the user. */
+/** The error for a file that has moved or changed, so that nothing was written. The message is for the user. */
 export class FileChangedError extends Error {
   override readonly name = 'FileChangedError'
 }
 
-/** Says in words for the user that a path leads through a link, or that the file was written meanwhile. */
+/** Turns errors of `work` into messages for the user: that a path leads through a link, or that the file was written meanwhile. */
 async function inPlace(work: Promise<void>): Promise<void> {
   try {
     await work

@@ -8,7 +8,7 @@ import type { TrackedFile } from './tracked-file.ts'
 /** A file that was deleted or added. */
 export interface RenameSide {
   file: TrackedFile
-  /** the previous or the new text */
+  /** the text of the deleted file before, or of the added file now */
   text: string
   readonly lines: readonly string[]
   attributes: TrackedFile['attributes']
@@ -21,14 +21,14 @@ export interface Rename {
   to: RenameSide
 }
 
-/** Edited files are compared only if at most this many have the same name or are left; others are matched by content. */
+/** Edited files are compared only if at most this many have the same name or are unmatched; otherwise, only equal content is matched. */
 const MAX_COMPARED = 20
 /** The share of the longer text that both texts must have in common. */
 const MIN_ALIKE = 0.5
 
 /**
- * Each file is in at most one rename. Files with the same content are matched first, then those with the same name, then the most similar
- * ones.
+ * Finds the renames; each file is in at most one of them. Files with the same content are matched first, then those with the same name,
+ * then the most similar ones.
  */
 export function renamesAmong(deleted: readonly RenameSide[], added: readonly RenameSide[]): Rename[] {
   const renames: Rename[] = []
@@ -48,7 +48,7 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
   const edited: RenameSide[] = []
   for (const from of deleted) {
     const same = byText.get(from.text)
-    // empty files can't be told apart
+    // empty files can't be matched by their content
     const to = same && !isEmpty(from) ? sameFileAmong(same, from) : undefined
     if (to) take(from, to)
     else if (from.attributes.type === 'text' && !isEmpty(from)) edited.push(from)
@@ -95,7 +95,7 @@ export function renamesAmong(deleted: readonly RenameSide[], added: readonly Ren
   return renames
 }
 
-/** Added files with equal text. There may be many, so each is found without comparing it with all others. */
+/** Added files with equal text. There may be many, so the sets allow finding one without comparing all. */
 interface SameText {
   all: Set<RenameSide>
   byName: Map<string, Set<RenameSide>>
@@ -111,7 +111,7 @@ function inOneTurn(one: RenameSide, other: RenameSide): boolean {
   return one.turns.some(a => other.turns.some(b => a.session === b.session && a.turn === b.turn))
 }
 
-/** The mode may have changed with the name, but not the bytes or a link's target. */
+/** Whether two sides with equal text are the same file: the mode may have changed with the name, but not the bytes or a link's target. */
 function isSameFile({ attributes: one }: RenameSide, { attributes: other }: RenameSide): boolean {
   if (one.type === 'text' || one.type === 'binary') {
     if (one.type === 'text') return other.type === 'text'
@@ -139,7 +139,7 @@ function isAlike(one: RenameSide, other: RenameSide): boolean {
 /** The approximate share of the longer text's lines that both texts contain; `known`: the lines of one text. */
 function alike(known: ReadonlySet<string>, one: RenameSide, other: RenameSide): number {
   let common = 0
-  // every file has empty and short lines
+  // empty and short lines don't count, since every file has some
   for (const line of other.lines) if (line.length > 2 && known.has(line)) common++
   return common / Math.max(1, one.lines.length, other.lines.length)
 }
@@ -153,7 +153,7 @@ export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile
   const deleter = deleted.attributeAuthors(() => true).at(-1)
   const isPair = deleted.attributes.type === 'absent' && added.base.attributes.type === 'absent'
   if (!isPair || !author || !deleter || added.attributes.type !== 'text') return undefined
-  // agents removed user's lines from the added file, which can be restored only there
+  // agents removed lines of the user from the added file, and these lines can be restored only there
   if (added.hunks(() => true).some(({ before }) => before.length > 0)) return undefined
   const file = deleted.clone()
   const isDeleter: Matches = one => JSON.stringify(one) === JSON.stringify(deleter)
@@ -176,7 +176,7 @@ export function movedBack(added: TrackedFile, deleted: TrackedFile): TrackedFile
   return file
 }
 
-/** The new file of a renamed one that counts as deleted; `undefined` if there is none. */
+/** The added file that a deleted file was renamed to; `undefined` if it wasn't renamed. */
 export function movedTo(deleted: TrackedFile, all: readonly TrackedFile[]): TrackedFile | undefined {
   const side = (file: TrackedFile, { attributes, text }: FileState): RenameSide => ({
     file,

@@ -16,25 +16,25 @@ export interface StoredFile extends StoredChanges {
   /** the current text; empty for binary files */
   text: string
   gone?: boolean
-  /** as if the user had kept nothing; absent if it was dropped */
+  /** the changes as if the user had kept none; absent if they were dropped */
   history?: StoredHistory
   /** earlier versions from before another program removed agents' changes, newest first */
   earlier?: Array<Omit<StoredFile, 'earlier'>>
 }
 
 interface StoredHistory extends StoredChanges {
-  /** when an agent changed the file last, milliseconds since the epoch */
+  /** when an agent last changed the file, in milliseconds since the epoch */
   at: number
 }
 
 /** The effect of restoring a checkpoint on a file. */
 export interface Rewound {
   file: TrackedFile
-  /** Later changes by these authors stay, together with the changes they build on. */
+  /** Changes stay because this author changed the same lines later. */
   conflict?: 'user' | 'agent'
 }
 
-/** How many earlier versions of a file are kept in case a program brings agents' changes back. */
+/** Number of earlier versions of a file that are kept in case a program brings agents' changes back. */
 const MAX_EARLIER = 5
 
 export class TrackedFile extends EditedFile {
@@ -47,12 +47,12 @@ export class TrackedFile extends EditedFile {
    */
   #earlier: readonly TrackedFile[] = []
 
-  /** A file that is entirely the user's. */
+  /** Creates a tracked file without changes by agents. */
   static of(path: string, { text, attributes }: FileState): TrackedFile {
     return new TrackedFile(path, FileLog.of(text), [{ value: attributes, by: 'user', seq: 0 }])
   }
 
-  /** `undefined` if the stored data is inconsistent. */
+  /** Restores a stored file; `undefined` if the stored data is inconsistent. */
   static restore({ history, earlier, ...stored }: StoredFile): TrackedFile | undefined {
     const { path, text, segments, attributes, gone = false } = stored
     const log = FileLog.restore(text, segments)
@@ -88,24 +88,24 @@ export class TrackedFile extends EditedFile {
     return copy
   }
 
-  /** Whether anything can be reviewed or restored. */
+  /** Whether the file has changes to review or a checkpoint to restore. */
   get isKnown(): boolean {
     return this.hasChanges || this.historyAt !== undefined
   }
 
-  /** When an agent last changed it, in milliseconds since the epoch; absent if no checkpoint includes the file. */
+  /** When an agent last changed the file, in milliseconds since the epoch; absent if no checkpoint includes the file. */
   get historyAt(): number | undefined {
     const times = [this.#history?.at, ...this.#earlier.map(one => one.historyAt)]
     const known = times.filter(at => at !== undefined)
     return known.length > 0 ? Math.max(...known) : undefined
   }
 
-  /** Approximate size of its history on disk. Bytes. */
+  /** The approximate size of the file's history on disk. Bytes. */
   get historyBytes(): number {
     return this.#earlier.reduce((sum, one) => sum + one.historyBytes, this.#history?.file.bytes ?? 0)
   }
 
-  /** The hashes of all contents in the store that it refers to. */
+  /** The hashes of all contents in the store that the file and its history refer to. */
   override get contents(): string[] {
     const earlier = this.#earlier.flatMap(one => one.contents)
     return [...super.contents, ...(this.#history?.file.contents ?? []), ...earlier]
@@ -134,7 +134,10 @@ export class TrackedFile extends EditedFile {
     })
   }
 
-  /** The file changed to this state. Returns false if it's the same. `historyBy`: the author in the history, if different. */
+  /**
+   * Changes the file to this state. Returns false if the file is already in this state. `historyBy`: the author in the history, if
+   * different.
+   */
   edit(state: FileState, by: Author, historyBy = by): boolean {
     this.#inHistory(historyBy, file => file.apply(state, historyBy))
     return this.apply(state, by)
@@ -146,8 +149,8 @@ export class TrackedFile extends EditedFile {
   }
 
   /**
-   * The file was found in this state on disk, and no tool call reported the change. If another program removed agents' changes and has
-   * restored them, they belong to these agents again. `mayBringBack`: the change may be such a restoration.
+   * Changes the file to a state that was found on disk and that no tool call reported. If another program had removed agents' changes and
+   * has restored them, they belong to these agents again. `mayBringBack`: the change may be such a restoration.
    */
   editOnDisk(state: FileState, by: Author, mayBringBack = true): boolean {
     const back = mayBringBack && this.#earlier.find(one => one.#isBackIn(state, this))
@@ -168,7 +171,7 @@ export class TrackedFile extends EditedFile {
     return true
   }
 
-  /** Whether the difference between `now` and the state is what agents did to this file. */
+  /** Whether the difference between `now` and `state` consists of the agents' changes in this earlier version. */
   #isBackIn(state: FileState, now: TrackedFile): boolean {
     if (!this.hasChanges || sameState(state, now.state)) return false
     if (sameState(state, this.state)) return true
@@ -186,7 +189,7 @@ export class TrackedFile extends EditedFile {
     this.#earlier = this.#earlier.filter(one => one !== earlier)
   }
 
-  /** Repeats in the history what is done to the file, starting with an agent's first change. */
+  /** Repeats an edit of the file in its history, which starts with an agent's first change. */
   #inHistory(by: Author, work: (file: EditedFile) => void): void {
     if (!this.#history && by === 'user') return
     this.#history ??= { file: EditedFile.history(this.path, this.gone ? ABSENT : this.state), at: 0 }
@@ -195,7 +198,7 @@ export class TrackedFile extends EditedFile {
     if (!this.#history.file.hasChanges) this.#history = undefined
   }
 
-  /** Changes only the text. */
+  /** Changes only the text of the file. */
   editText(text: string, by: Author): boolean {
     this.#inHistory(by, file => file.applyText(text, by))
     return this.applyText(text, by)
@@ -209,7 +212,7 @@ export class TrackedFile extends EditedFile {
     const conflict = this.revert(matches, options)
     const { state } = this
     this.#inHistory('user', file => {
-      // undoing everything yields the original; only a file that is to be removed must be distinguished from a deleted one
+      // undoing everything yields the original; only a file to remove must be distinguished from one that the user deleted
       if (state.attributes.type === 'absent') file.revert(matches, { force: true })
       file.become(state)
     })
@@ -217,7 +220,7 @@ export class TrackedFile extends EditedFile {
   }
 
   /**
-   * The file without the matching changes, kept or not; `undefined` if there are none. `force`: discards the user's later
+   * The file without the matching changes, kept or not; `undefined` if there are no such changes. `force`: discards the user's later
    * changes.
    */
   rewound(matches: Matches, options: { force?: boolean } = {}): Rewound | undefined {

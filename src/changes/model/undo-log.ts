@@ -22,17 +22,17 @@ export interface Undone {
   files: UndoneFile[]
 }
 
-/** A file that was left as it is when an undo was reverted. */
+/** A file that was left unchanged when an undo was reverted. */
 export interface UnrestoredFile {
   path: string
-  /** Absent if later or unsaved changes are in the way. */
+  /** The error; absent if later or unsaved changes are in the way. */
   why?: Error
 }
 
-/** Resolves to false if the file can't be restored. */
+/** Restores one file. Resolves to false if that's impossible. */
 type RestoreFile = (key: string, file: UndoneFile, session: string | undefined) => Promise<boolean>
 
-/** Stores a file before its changes are undone. Resolves to a function that removes the record if they weren't undone after all. */
+/** Stores a file before its changes are undone. Resolves to a function that removes the record if the changes weren't undone after all. */
 export type NoteUndone = (file: UndoneFile) => Promise<() => Promise<void>>
 
 /** An undo that is being done, and isn't dropped until `end`. */
@@ -45,9 +45,9 @@ export interface BegunUndo {
 export interface UndoStore {
   /** Replaces the stored undo. Resolves when it is on disk. */
   saveUndone(undone: Undone): Promise<void>
-  /** Adds files to the undo. Resolves when they are on disk. */
+  /** Adds files to a stored undo. Resolves when they're on disk. */
   addUndone(undone: Omit<Undone, 'files'>, files: readonly UndoneFile[]): Promise<void>
-  /** Newest first. */
+  /** The undos, newest first. */
   loadUndone(): Promise<Undone[]>
   forgetUndone(id: string): void
 }
@@ -69,7 +69,7 @@ export class UndoLog {
     this.#undone.push(...(await this.#store.loadUndone()))
   }
 
-  /** Newest first. */
+  /** The undos, newest first. */
   get all(): readonly Undone[] {
     return this.#undone
   }
@@ -80,7 +80,7 @@ export class UndoLog {
     this.#store.forgetUndone(undone.id)
   }
 
-  /** Whether the undo is being carried out or reverted, so that it must stay. */
+  /** Whether the undo is being done or reverted, so that it must stay. */
   isUsed(undone: Undone): boolean {
     return [...this.#uses].some(use => use.undone === undone)
   }
@@ -91,7 +91,7 @@ export class UndoLog {
     return () => void this.#uses.delete(use)
   }
 
-  /** Stores an undo on disk before it is done, until `end`. `into`: the undo that it is part of. */
+  /** Begins an undo, which is stored on disk before it's done; `end` ends it. `into`: the earlier undo that it becomes part of. */
   begin(session: string | undefined, into?: Undone): BegunUndo {
     const at = Date.now()
     const undone: Undone = into ?? {
@@ -118,13 +118,16 @@ export class UndoLog {
     return { undone, note, end: this.#use(undone) }
   }
 
-  /** The user replaced this file with another one. Records an undo of the agents' changes, so that the original can be restored. */
+  /** Records an undo of the agents' changes in a file that the user replaced with another file, so that the original can be restored. */
   async putAside(file: TrackedFile): Promise<void> {
     const { note, end } = this.begin(firstAuthor(file, () => true)?.turns[0]?.session)
     await note({ before: TrackedFile.of(file.path, file.base).store(), after: file.store() }).finally(end)
   }
 
-  /** Reverts an undo with `restore`, file by file. `only`: of this file. Returns the files for which that returns false or rejects. */
+  /**
+   * Reverts an undo with `restore`, file by file. `only`: reverts it only for this file. Returns the files for which `restore` returns
+   * false or rejects.
+   */
   async restore(
     id: string,
     keyOf: (path: string) => string,
@@ -145,7 +148,7 @@ export class UndoLog {
   ): Promise<UnrestoredFile[]> {
     const unrestored: UndoneFile[] = []
     const restored = new Set<UndoneFile>()
-    /** by path */
+    /** the errors of `restore`, by path */
     const errors = new Map<string, Error>()
     // a file may have been undone in steps: revert the last one first
     for (const one of files.toReversed()) {
@@ -172,13 +175,13 @@ export class UndoLog {
     const isStored = this.#undone.includes(undone)
     // files that couldn't be stored aren't undone
     if (isStored) await this.#store.addUndone(head, files)
-    // new, or dropped since its first part
+    // the undo is new, or was dropped since its first part was stored
     else await this.#store.saveUndone({ ...head, files: [...undone.files, ...files] })
     undone.files.push(...files)
     if (!isStored) this.#undone.unshift(undone)
   }
 
-  /** Removes files, but not those that were added meanwhile. */
+  /** Removes these files from the undo, but not files that were added meanwhile. */
   #remove(undone: Undone, files: ReadonlySet<UndoneFile>): Promise<void> {
     return this.#inOrder(async () => {
       undone.files = undone.files.filter(one => !files.has(one))

@@ -1,4 +1,4 @@
-/** Tracked files whose documents have unsaved changes. */
+/** Follows the unsaved changes in documents of tracked files. */
 import type { OpenDocument } from '../../editor/files/documents.ts'
 import { type MergedTexts, mergeTexts } from '../../editor/files/merge-texts.ts'
 import { withLineEndsOf } from '../../editor/line-edits.ts'
@@ -8,8 +8,8 @@ import type { FileState } from './file-state.ts'
 import type { TrackedFile } from './tracked-file.ts'
 
 /**
- * A document with unsaved changes in which agents' changes were undone: its states before and after each undo, so that the editor's own
- * undo and redo can be recognized. `at`: the state that the document's text is based on.
+ * The states of a document with unsaved changes before and after each undo of agents' changes in it, by which the editor's own undo and
+ * redo are recognized. `at`: the index of the state that the document's text is based on.
  */
 interface Rewritten {
   states: Array<{ file: TrackedFile; text: string }>
@@ -26,19 +26,19 @@ const MAX_REMEMBERED_LENGTH = 8_000_000
 /** A text that the user saved. */
 export interface Saving {
   readonly text: string
-  /** It, or what the user saved after it, was seen on disk and is known to be the user's. */
+  /** This text, or a text that the user saved later, was seen on disk and is known to be the user's. */
   isAttributed: boolean
 }
 
-/** A file as the editor shows it, and its document if that has unsaved changes. */
+/** A file as the editor shows it. `document`: set if it has unsaved changes. */
 export interface View {
   file: TrackedFile
   document?: OpenDocument
 }
 
-/** The base of a saved text. */
+/** The version of the file that a saved text is based on. */
 export interface SavedEdits {
-  /** A copy, to be edited. */
+  /** A copy of that version, which the caller may edit. */
   known: TrackedFile
   /** The file of which `known` is a copy, if late reports can be about that file. */
   followed: TrackedFile | undefined
@@ -46,24 +46,27 @@ export interface SavedEdits {
   isOther: boolean
 }
 
-/** Everything is stored by the keys of the files. */
+/** The unsaved changes of tracked files. All maps are by the key of the file. */
 export class UnsavedEdits {
   readonly #dirty = new Set<string>()
   readonly #rewritten = new Map<string, Rewritten>()
-  /** texts on disk when the user began to type in untracked files */
+  /** the texts of untracked files on disk when the user began to type in them */
   readonly #begun = new Map<string, Promise<string | undefined>>()
-  /** files that changed on disk while their documents had unsaved changes: the text that the documents are based on */
+  /**
+   * files that changed on disk while their documents had unsaved changes: the text that the documents are based on, and whether the user
+   * was notified
+   */
   readonly #stale = new Map<string, { loaded: string; isReported: boolean }>()
   /**
-   * files that were deleted or emptied while they had unsaved changes: the versions on which those changes are based. Editors empty a file
-   * before they write it.
+   * files that were deleted or emptied while they had unsaved changes: the versions on which the unsaved changes are based; editors, too,
+   * empty a file before they write it
    */
   readonly #emptied = new Map<string, TrackedFile>()
   /** texts that the user saved, earliest first, until the editor's reports about them are handled */
   readonly #saving = new Map<string, Saving[]>()
-  /** unsaved texts that were seen on disk, and attributed, before the editor reported that they are saved */
+  /** texts that were seen on disk and attributed to the user before the editor reported the save */
   readonly #savedEarly = new Map<string, string>()
-  /** texts that the user saved in files that aren't tracked, earliest first: turns that run may have changed these files */
+  /** texts that the user saved in files that aren't tracked, earliest first, since running turns may have changed these files, too */
   readonly #remembered = new Map<string, string>()
 
   /** Whether no document has unsaved changes. */
@@ -79,7 +82,7 @@ export class UnsavedEdits {
     this.#dirty.add(key)
   }
 
-  /** The document has no unsaved changes anymore. Returns whether changes had been undone in it. */
+  /** Records that the document has no unsaved changes anymore. Returns whether agents' changes had been undone in it. */
   delete(key: string): boolean {
     this.#dirty.delete(key)
     this.clearConflict(key)
@@ -87,14 +90,14 @@ export class UnsavedEdits {
   }
 
   /**
-   * The document of a file that isn't tracked has unsaved changes. `onDisk`: the file's text, which they are based on; called
-   * only when the user begins to type.
+   * Records that the user begins to type in an untracked file. `onDisk`: reads the text on disk, which the unsaved changes are based on;
+   * not called if that text is known.
    */
   begin(key: string, onDisk: () => Promise<string | undefined>): void {
     if (!this.#begun.has(key)) this.#begun.set(key, onDisk())
   }
 
-  /** The document has no unsaved changes. */
+  /** Records that the document of an untracked file has no unsaved changes anymore. */
   end(key: string): void {
     this.#begun.delete(key)
   }
@@ -105,36 +108,39 @@ export class UnsavedEdits {
     return key === undefined ? undefined : this.#begun.get(key)
   }
 
-  /** The document doesn't conflict with the file on disk anymore. */
+  /** Records that the document doesn't conflict with the file on disk anymore. */
   clearConflict(key: string): void {
     this.#stale.delete(key)
     this.#emptied.delete(key)
   }
 
-  /** The file changed on disk. `loaded`: the text that the document's unsaved changes are based on. */
+  /** Records that the file changed on disk. `loaded`: the text that the document's unsaved changes are based on. */
   changedOnDisk(key: string, before: TrackedFile, now: FileState, loaded: string): void {
     if (!this.#stale.has(key)) this.#stale.set(key, { loaded, isReported: false })
     if (now.text !== '') this.#emptied.delete(key)
     else if (before.text !== '' || !this.#emptied.has(key)) this.#emptied.set(key, before)
   }
 
-  /** An agent reported changes that it had made before the file was deleted or emptied. `before`: the file with these changes. */
+  /**
+   * Corrects the version from before the file was deleted or emptied, after an agent reported earlier changes. `before`: the file with
+   * these changes.
+   */
   correctEmptied(key: string, before: TrackedFile | undefined): void {
     if (before && this.#emptied.has(key)) this.#emptied.set(key, before)
   }
 
-  /** The hashes of contents that files before unsaved changes refer to. */
+  /** The hashes of contents that remembered versions of files refer to. */
   get contents(): string[] {
     const rewritten = [...this.#rewritten.values()].flatMap(({ states }) => states.map(({ file }) => file))
     return [...this.#emptied.values(), ...rewritten].flatMap(file => file.contents)
   }
 
-  /** The base of the document's unsaved changes, if the file on disk has changed since. */
+  /** The text that the document's unsaved changes are based on; `undefined` if the file on disk hasn't changed since. */
   loadedText(key: string): string | undefined {
     return this.#stale.get(key)?.loaded
   }
 
-  /** Whether the file changed on disk and the user doesn't know it. */
+  /** Whether the file changed on disk and the user hasn't been notified. */
   hasUnreported(key: string): boolean {
     return this.#stale.get(key)?.isReported === false
   }
@@ -148,7 +154,7 @@ export class UnsavedEdits {
     return this.#stale.has(key)
   }
 
-  /** The user saved this text, which isn't attributed yet. */
+  /** Records that the user saved this text, which isn't attributed yet. */
   saving(key: string, text: string): Saving {
     const saving = { text, isAttributed: this.#savedEarly.get(key) === text }
     this.#savedEarly.delete(key)
@@ -169,7 +175,7 @@ export class UnsavedEdits {
     return [...(remembered === undefined ? [] : [remembered]), ...(saving ?? [])]
   }
 
-  /** The user saved this text in a file that isn't tracked, during a turn. */
+  /** Records that the user saved this text in an untracked file during a turn. */
   remember(key: string, text: string): void {
     this.#remembered.delete(key)
     this.#remembered.set(key, text)
@@ -178,27 +184,27 @@ export class UnsavedEdits {
       this.#remembered.delete([...this.#remembered.keys()][0]!)
   }
 
-  /** What the user saved, up to this text, is attributed. */
+  /** Records that this text, and what the user saved before it, is attributed to the user. */
   attributed(key: string, text: string): void {
     const remembered = this.#remembered.get(key)
     this.#remembered.delete(key)
     const saving = this.#saving.get(key) ?? []
     const last = saving.findLastIndex(one => sameButEnds(one.text, text))
-    // the others were saved later
+    // the texts in `saving` were saved later
     if (last < 0 && remembered !== undefined && sameButEnds(remembered, text)) return
     if (last < 0) this.#savedEarly.set(key, text)
     for (const one of last < 0 ? saving : saving.slice(0, last + 1)) one.isAttributed = true
   }
 
-  /** No turn is running anymore, so a difference can't be both the user's and an agent's. */
+  /** Forgets saved texts: no turn is running anymore, so a difference can't be both the user's and an agent's. */
   endTurns(): void {
     this.#remembered.clear()
     this.#savedEarly.clear()
   }
 
   /**
-   * The document was saved. Returns the file that the saved text is based on, and whether it differs from the tracked file.
-   * `beforeEmptied`: the file before it was deleted or emptied, including changes that were reported since.
+   * Records that the document was saved. Returns the file that the saved text is based on, and whether this text differs from the tracked
+   * file. `beforeEmptied`: the file before it was deleted or emptied, including changes that were reported since.
    */
   save(key: string, file: TrackedFile, beforeEmptied: () => TrackedFile | undefined): SavedEdits {
     const emptied = file.text === '' ? this.#emptied.get(key) : undefined
@@ -213,7 +219,9 @@ export class UnsavedEdits {
     }
   }
 
-  /** The file with its unsaved changes, and their document; `undefined` if the changes conflict with the content on disk. */
+  /**
+   * The file with its unsaved changes, and the document that contains these; `undefined` if the changes conflict with the content on disk.
+   */
   view(key: string, file: TrackedFile, document: OpenDocument | undefined): View | undefined {
     if (!document?.isDirty() || file.gone) return { file }
     if (this.#stale.has(key) || file.attributes.type !== 'text') return undefined
@@ -221,7 +229,9 @@ export class UnsavedEdits {
     return { file: this.withText(key, file, document.text()), document }
   }
 
-  /** The document's unsaved changes merged with writes to disk since then; `undefined` if there were none, or if they can't be merged. */
+  /**
+   * The document's unsaved changes merged with later writes to disk; `undefined` if there were no such writes or the texts can't be merged.
+   */
   merge(key: string, file: TrackedFile, document: OpenDocument | undefined): MergedTexts | undefined {
     const loaded = this.loadedText(key)
     if (loaded === undefined || !document?.isDirty() || file.gone) return undefined
@@ -230,7 +240,7 @@ export class UnsavedEdits {
     return mergeTexts(adapt(loaded), document.text(), adapt(file.text))
   }
 
-  /** The file with the text of its document. */
+  /** Returns the file with the text of its document, whose differences are the user's. */
   withText(key: string, file: TrackedFile, text: string): TrackedFile {
     const view = this.inDocument(key, file).clone()
     view.editText(withLineEndsOf(text, view.text), 'user')
@@ -243,13 +253,13 @@ export class UnsavedEdits {
     return this.#rewritten.has(key)
   }
 
-  /** The tracked text of the file's document, or the file if no changes were undone in it. */
+  /** The tracked version that the document's text is based on; `file` if no agents' changes were undone in the document. */
   inDocument(key: string, file: TrackedFile): TrackedFile {
     const known = this.#rewritten.get(key)
     return known?.states[known.at]?.file ?? file
   }
 
-  /** Changes are undone in the document. Returns a function that reverts this record. */
+  /** Records that agents' changes are undone in the document. Returns a function that removes the record. */
   rewrite(key: string, from: Rewritten['states'][0], to: Rewritten['states'][0]): () => void {
     const known = this.#rewritten.get(key)
     const states = [...(known?.states.slice(0, known.at + 1) ?? []), from, to].slice(-MAX_STATES)
@@ -260,7 +270,7 @@ export class UnsavedEdits {
     }
   }
 
-  /** The document's text changed: the editor's undo or redo may have led to a known state. */
+  /** Follows a change of the document's text: the editor's undo or redo may have led to a known state. */
   follow(key: string, textOf: () => string): void {
     const known = this.#rewritten.get(key)
     if (!known) return
@@ -269,12 +279,15 @@ export class UnsavedEdits {
     if (at >= 0) known.at = at
   }
 
-  /** An agent wrote the file, so the document's states are obsolete. */
+  /** Forgets the document's states, which are obsolete since an agent wrote the file. */
   overwritten(key: string): void {
     this.#rewritten.delete(key)
   }
 
-  /** Returns a function that reverts this; it does nothing if changes were undone in the document since. */
+  /**
+   * Keeps the matching changes in the document's states. Returns a function that reverts this unless changes were undone in the document
+   * since.
+   */
   keep(key: string, matches: Matches, ids?: ReadonlySet<number>): () => void {
     const known = this.#rewritten.get(key)
     if (!known) return () => {}
@@ -287,7 +300,7 @@ export class UnsavedEdits {
 
   // ---- files -------------------------------------------------------------------------------------------------------
 
-  /** Removes a file that is being renamed. Returns a function that adds the file under its new key. */
+  /** Removes the data of a file that is being renamed. Returns a function that adds the data under the file's new key. */
   move(key: string): (to: string, path: string) => void {
     const isDirty = this.#dirty.has(key)
     const known = this.#rewritten.get(key)

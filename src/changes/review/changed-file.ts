@@ -1,4 +1,4 @@
-/** A summary of agents' changes in a file. */
+/** Summarizes agents' changes in a file. */
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { countChanges } from '../../editor/line-edits.ts'
 import type { TrackedFiles } from '../detect/tracked-files.ts'
@@ -6,7 +6,7 @@ import type { Matches } from '../model/change-versions.ts'
 import { type FileAttributes, sameAttributes } from '../model/file-state.ts'
 import type { TrackedFile } from '../model/tracked-file.ts'
 
-/** Time for describing files before other work runs. Milliseconds. */
+/** How long files are described at a time before other work runs. Milliseconds. */
 const SLICE_MS = 5
 
 /** All or some of the changes of a file. */
@@ -16,19 +16,19 @@ export interface ChangedFile {
   /** absolute */
   path: string
   status: 'added' | 'modified' | 'deleted' | 'renamed'
-  /** Of a renamed file: its previous path, absolute. */
+  /** The previous path of a renamed file, absolute. */
   from?: string
-  /** Whether some or all changes of the file happened during a turn without a report by the agent. */
+  /** Whether some or all changes of the file are uncertain: they happened during a turn, and the agent didn't report them. */
   uncertain?: Share
   added: number
   removed: number
-  /** The file isn't compared line by line, since it is or was binary, too large or a link. */
+  /** Whether the file isn't compared line by line, since it is or was binary, too large or a link. */
   opaque?: true
 }
 
 const described = new WeakMap<TrackedFile, { version: number; file: ChangedFile | undefined }>()
 
-/** All changes of a file, compared once for each of its versions; `undefined` if it is unchanged. */
+/** Describes all changes of a file, once for each of its versions; `undefined` if there are none. */
 export function describeAll(file: TrackedFile): ChangedFile | undefined {
   const known = described.get(file)
   if (known?.version === file.version) return known.file
@@ -37,7 +37,7 @@ export function describeAll(file: TrackedFile): ChangedFile | undefined {
   return now
 }
 
-/** The matching changes; `undefined` if there are none. */
+/** Describes the matching changes of a file; `undefined` if there are none. */
 export function describe(file: TrackedFile, matches: Matches): ChangedFile | undefined {
   const hunks = file.hunks(matches)
   const authors = [...hunks.flatMap(hunk => hunk.authors), ...file.attributeAuthors(matches)]
@@ -70,7 +70,7 @@ function isOpaque(type: FileAttributes['type']): boolean {
   return type === 'binary' || type === 'large' || type === 'link'
 }
 
-/** `undefined` if none of the items has the property. */
+/** Whether all or some of the items have the property; `undefined` if none has it. */
 export function shareOf<T>(items: readonly T[], has: (item: T) => boolean | undefined): Share | undefined {
   if (items.every(has)) return 'all'
   return items.some(has) ? 'some' : undefined
@@ -103,7 +103,7 @@ export class DescribeAhead extends Owner {
       const file = this.#files.at(path)
       if (!file) continue
       describeAll(file)
-      // asked for with the list
+      // computes the sessions, which lists need, too
       void file.sessions
     }
     if (this.#waiting.size > 0) this.#next = setImmediate(() => this.#describe())

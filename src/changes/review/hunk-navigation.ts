@@ -1,4 +1,4 @@
-/** Finds agents' changes by line: those at a position, and the next one in the same file or a later one. */
+/** Finds agents' changes by line: the changes at a position, and the next change in the same file or another one. */
 import type { LineRange } from '../../editor/diff-texts.ts'
 import type { Hunk } from '../model/file-log.ts'
 
@@ -10,18 +10,21 @@ export function hunksAt<T extends HunkLines>(hunks: readonly T[], { start, end }
   return hunks.filter(hunk => hunk.start <= last && start < hunk.start + Math.max(1, hunk.after.length))
 }
 
-/** A change of the editor's quick diff, as `scm/change/title` passes it. Lines are 1-based; an end of 0 means no lines. */
+/**
+ * A change of the editor's quick diff, as the menu `scm/change/title` passes it to a command. Lines are 1-based; an end of 0 means no
+ * lines.
+ */
 export interface LineChange {
   modifiedStartLineNumber: number
   modifiedEndLineNumber: number
 }
 
-/** The agent's change that a quick diff change shows. */
+/** The agents' changes that a change of the quick diff shows. */
 export function hunksOfChange<T extends HunkLines>(
   hunks: readonly T[],
   { modifiedStartLineNumber: first, modifiedEndLineNumber: last }: LineChange,
 ): T[] {
-  // removed lines follow the line that it names
+  // for removed lines, VS Code names the line before them
   if (last === 0) return hunks.filter(hunk => hunk.after.length === 0 && hunk.start === first)
   // quick diff and Parley may position a change differently if equal lines match in several ways
   return hunks.filter(hunk => hunk.start < last && hunk.start + hunk.after.length >= first - 1)
@@ -36,7 +39,7 @@ export interface ChangedFiles {
 export interface HunkPosition {
   path: string
   line: number
-  /** of the change; absent for a file without changed lines */
+  /** id of the change; absent for a file without changed lines */
   id?: number
 }
 
@@ -50,7 +53,7 @@ export function hunkPositions(files: ChangedFiles): HunkPosition[] {
   return positions.sort(compare)
 }
 
-/** The next or previous change from a position, or from outside of all files. Wraps around. */
+/** The next or previous change after a position; without a position, the first or last one. Wraps around. */
 export function nextChange(
   positions: readonly HunkPosition[],
   from: HunkPosition | undefined,
@@ -64,7 +67,7 @@ export function nextChange(
   return next ?? (step === 1 ? positions[0] : positions.at(-1))
 }
 
-/** The change to review after the current one: at this line or later. Wraps around. */
+/** The change to review after the current one: at its line or later. Wraps around. */
 export function followingChange(
   positions: readonly HunkPosition[],
   from: HunkPosition,

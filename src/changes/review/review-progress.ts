@@ -9,17 +9,17 @@ export interface DecidedFile {
   /** absolute */
   path: string
   outcome: 'kept' | 'reverted'
-  /** How many of the changes come from these sessions, without sessions that began another turn after their review was finished. */
+  /** The numbers of changes by the sessions that made them, without sessions that began another turn after their review was finished. */
   changes: Array<{ sessions: string[]; count: number }>
-  /** The file doesn't exist anymore. */
+  /** Set if the file doesn't exist anymore. */
   isGone?: true
-  /** the id of a revert, or of a keep that only the window that made it can undo */
+  /** the id of the revert, or of the keep, which only the window that made it can undo */
   undo?: string
 }
 
 /** Persists the decisions across reloads. */
 export interface DecisionStore {
-  /** Saves in the background. `undefined` removes it. */
+  /** Saves a decision in the background. `undefined` removes it. */
   saveDecided(id: string, decided: DecidedFile | undefined): void
   /** the oldest first */
   loadDecided(): Promise<Array<[id: string, decided: DecidedFile]>>
@@ -29,24 +29,24 @@ export interface ReviewedFile {
   path: string
   /** absent if all changes are decided */
   file?: ChangedFile
-  /** numbers of changes; a file without changed lines has one */
+  /** numbers of changes; a file without changed lines counts as one change */
   undecided: number
   kept: number
   reverted: number
-  /** the ids of the decisions with which they were kept and reverted, the latest last */
+  /** the ids of the decisions that kept or reverted the changes, the latest last */
   decisions: string[]
-  /** The file doesn't exist anymore, as the user decided. */
+  /** Set if the file doesn't exist anymore because of the user's decision. */
   isGone?: true
 }
 
 /** The part of a scope of changes that {@link ReviewProgress.files} needs. */
 interface ReviewScope extends Pick<ChangedFiles, 'hunks'> {
-  /** `undefined`: all */
+  /** the sessions whose changes the scope contains; `undefined`: all */
   sessions: ReadonlySet<string> | undefined
   list(): readonly ChangedFile[]
 }
 
-/** More than a person decides about before an agent's next turn. */
+/** Maximum number of stored decisions: more than a person makes before an agent's next turn. */
 const MAX_DECIDED = 20_000
 
 export class ReviewProgress {
@@ -65,9 +65,7 @@ export class ReviewProgress {
     if (this.#decided.size > 0) this.#change.fire()
   }
 
-  /**
-   * `changes`: of each, the sessions that made it. Returns a function to call when the user undoes the decision.
-   */
+  /** Records a decision. `changes`: the sessions that made each change. Returns a function to call when the user undoes the decision. */
   add(decided: Omit<DecidedFile, 'changes'> & { changes: ReadonlyArray<readonly string[]> }): () => void {
     const id = `${Date.now()}-${randomUUID()}`
     const one = { ...decided, changes: grouped(decided.changes) }
@@ -86,7 +84,10 @@ export class ReviewProgress {
     return isKnown
   }
 
-  /** The user undid a revert, except for these files. `only`: the revert of this file. */
+  /**
+   * Removes the decisions of a revert that the user undid, except for the files that weren't restored. `only`: only the revert of this file
+   * was undone.
+   */
   restored(undo: string, unrestored: readonly string[], only?: string): void {
     for (const [id, one] of this.#decided)
       if (one.undo === undo && !unrestored.includes(one.path) && (only === undefined || one.path === only))
@@ -95,15 +96,15 @@ export class ReviewProgress {
   }
 
   /**
-   * An agent begins to work in one of `sessions`. Decisions of a finished review aren't part of the next one. `undecided`: the sessions
-   * with undecided changes.
+   * Records that an agent begins a turn in one of `sessions`: decisions of a finished review aren't part of the next review. `undecided`:
+   * the sessions with undecided changes.
    */
   beginTurn(sessions: ReadonlySet<string>, undecided: ReadonlySet<string>): void {
     if (this.#decided.size === 0 || [...sessions].some(one => undecided.has(one))) return
     for (const [id, { changes, ...decided }] of this.#decided) {
       if (undecided.size === 0) this.#remove(id)
       else if (changes.some(({ sessions: of }) => of.some(one => sessions.has(one)))) {
-        // the change stays in the reviews of other sessions that made it as well
+        // the change stays in the reviews of other sessions that also made the change
         const left = (of: readonly string[]) => of.filter(one => !sessions.has(one))
         this.#set(id, { ...decided, changes: changes.map(one => ({ ...one, sessions: left(one.sessions) })) })
       }
@@ -111,7 +112,7 @@ export class ReviewProgress {
     this.#change.fire()
   }
 
-  /** The user renamed files: `moved` returns the new path of a renamed file. */
+  /** Moves the decisions about files that the user renamed: `moved` returns the new path of a renamed file. */
   renamed(moved: (path: string) => string | undefined): void {
     let isChanged = false
     for (const [id, one] of this.#decided) {
@@ -128,7 +129,9 @@ export class ReviewProgress {
     this.#store.saveDecided(id, decided)
   }
 
-  /** The ids of the decided reverts, the latest first, with their files, without the old paths of renamed files. */
+  /**
+   * The ids of the reverts among the decisions, the latest first, each with the paths of its files, without the old paths of renamed files.
+   */
   get reverts(): Map<string, Set<string>> {
     const reverts = new Map<string, Set<string>>()
     for (const { outcome, undo, path } of [...this.#decided.values()].reverse()) {
@@ -140,10 +143,12 @@ export class ReviewProgress {
     return reverts
   }
 
-  /** The files of a review, decided or not, in its order. */
+  /** The files of a review, decided or not, in the order of the review. */
   files(scope: ReviewScope): ReviewedFile[] {
     const files = new Map<string, ReviewedFile>()
-    /** Where agents moved files to, by their previous path: decisions follow the move, which isn't decided yet. */
+    /**
+     * by the previous path: the new path of a file that agents moved; decisions follow the file, although the move itself isn't decided yet
+     */
     const moved = new Map<string, string>()
     for (const file of scope.list()) {
       if (file.from !== undefined) moved.set(file.from, file.path)
@@ -186,7 +191,7 @@ export function outcomeOf({ undecided, kept, reverted }: ReviewedFile): Outcome 
   return kept === 0 ? 'reverted' : reverted === 0 ? 'kept' : 'both'
 }
 
-/** How many changes the user has decided about, of how many. */
+/** The number of changes that the user has decided about, and the number of all changes. */
 export function decidedCount(files: readonly ReviewedFile[]): { decided: number; total: number } {
   let decided = 0
   let total = 0

@@ -35,23 +35,23 @@ export interface ReviewOptions {
   undoLog: UndoLog
   holders: ContentHolders
   progress: ReviewProgress
-  /** Moves a file to the trash; its content is in the store. Rejects if there is no trash. */
+  /** Moves a file to the trash; the content is also in the store. Rejects if there is no trash. */
   trash: (path: string) => Promise<void>
 }
 
 /**
  * - `undone`: no change is left.
- * - `user`, `agent`: the rest has later changes by the user or another agent.
- * - `unsaved`: the file has unsaved changes that conflict.
+ * - `user`, `agent`: the changes that are left have later changes on top, by the user or another agent.
+ * - `unsaved`: the file has unsaved changes that conflict with the undo.
  * - `conflict`: the file has unsaved changes and was written on disk meanwhile. {@link Review.merge} merges both.
  */
 export type UndoOutcome = 'undone' | 'user' | 'agent' | 'unsaved' | 'conflict'
 
 export interface UndoOptions {
   ids?: ReadonlySet<number>
-  /** Discards the user's later changes. */
+  /** Whether to discard the user's later changes. */
   force?: boolean
-  /** Also undoes kept changes, to restore a checkpoint. */
+  /** Whether to undo kept changes, too, as when restoring a checkpoint. */
   kept?: boolean
 }
 
@@ -100,18 +100,18 @@ export class Review {
   }
 
   /**
-   * Keeps the matching changes: they become the user's text. Returns a function that makes them the agents' again, except for the user's
-   * later changes. That function resolves to false if an agent has changed the file since, or if the file is gone.
+   * Keeps the matching changes: they become the user's text. Returns a function that makes the changes the agents' again, except for the
+   * user's later changes. The function resolves to false if an agent has changed the file since, or if the file is gone.
    */
   keep(path: string, matches: Matches, ids?: ReadonlySet<number>): () => Promise<boolean> {
     const key = this.#files.paths.key(path)
     const file = this.#files.get(key)
     if (!file) return async () => false
     const before = file.clone()
-    // as long as this can be undone
+    // keeps the contents in the store as long as the decision can be undone
     this.#holders.add(before, contentsOfFile)
     this.#files.noteDecision(key, file)
-    // ids are the same with and without unsaved changes
+    // a change has the same id with and without the user's unsaved changes
     file.keep(matches, ids)
     const undoUnsaved = this.#unsaved.keep(key, matches, ids)
     this.#files.save(key, file, true)
@@ -172,7 +172,7 @@ export class Review {
 
   // ---- unsaved changes of a file that was written meanwhile ----------------------------------------------------------
 
-  /** The result of merging the file's unsaved changes with its content on disk; `undefined` if there is nothing to merge. */
+  /** The file's unsaved changes merged with its content on disk; `undefined` if there is nothing to merge. */
   async unsavedMerge(path: string): Promise<MergedTexts | undefined> {
     const key = this.#files.paths.ownKey(path)
     return this.#files.run(key, async () => {
@@ -201,7 +201,7 @@ export class Review {
       const text = withLineEnd(merged[take], document.lineEnd)
       const edit = smallestEdit(before, text)
       if (edit && !(await document.replace(edit, before))) return false
-      // VS Code doesn't save over a newer file, unless it has the document's text
+      // write the text to disk first: VS Code doesn't save over a newer file, unless the file already has the document's text
       const state = { ...file.state, text: withLineEndsOf(text, file.text) }
       await this.#states.write(file.path, file.state, state, path => this.#discard(path))
       // if the user's lines win, no change of the agent is left to review
@@ -218,13 +218,13 @@ export class Review {
     })
   }
 
-  /** Stores an undo on disk before it is done, until `end`. `into`: the undo that it is part of. */
+  /** Begins an undo, which is stored on disk before it's done; `end` ends it. `into`: the earlier undo that it becomes part of. */
   async beginUndo(session: string | undefined, into?: Undone): Promise<BegunUndo> {
     await this.#files.ready
     return this.#undoLog.begin(session, into)
   }
 
-  /** Reverts an undo. `only`: of this file. Returns the files that were left unchanged. */
+  /** Reverts an undo. `only`: reverts it only for this file. Returns the files that were left unchanged. */
   async restore(id: string, only?: string): Promise<UnrestoredFile[]> {
     await this.#files.ready
     const restore = (key: string, one: UndoneFile, session?: string) =>
@@ -290,14 +290,14 @@ export class Review {
     this.#files.save(key, target, true)
   }
 
-  /** The content is already in the store. */
+  /** Moves a file to the trash, or deletes it if there is none: its content is in the store. */
   async #discard(path: string): Promise<void> {
     const remove = () => this.#shared.fileSystem.remove(path)
     await (isText(path) ? this.#trash(path).catch(remove) : remove())
   }
 }
 
-/** A separate function, so that it doesn't keep the file in memory. */
+/** The contents that a file refers to. A closure in `keep` would keep the file in memory, so this is a function of its own. */
 function contentsOfFile(file: TrackedFile): string[] {
   return file.contents
 }

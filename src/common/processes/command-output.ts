@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { OutputDecoder } from './decode-output.ts'
 
-/** How much of a command's output is stored for display, however little its agent asks for. Bytes. */
+/** Minimum size of a command's output that is stored for display, even if its agent requests less. Bytes. */
 const SHOWN_OUTPUT_BYTES = 4 * 1024 * 1024
 
 /**
@@ -11,7 +11,7 @@ const SHOWN_OUTPUT_BYTES = 4 * 1024 * 1024
 export class OutputBuffer {
   readonly #limit: number
   #pieces: Array<{ text: string; bytes: number }> = []
-  /** Chunks before this one are dropped; the array is trimmed occasionally. */
+  /** Index of the first piece that isn't dropped; the array is trimmed occasionally. */
   #first = 0
   #bytes = 0
   #truncated = false
@@ -28,7 +28,7 @@ export class OutputBuffer {
     return this.#bytes
   }
 
-  /** `text` contains whole characters. */
+  /** Appends a text of whole characters. */
   append(text: string): void {
     if (text === '') return
     const bytes = Buffer.byteLength(text)
@@ -41,7 +41,7 @@ export class OutputBuffer {
     this.#trim()
   }
 
-  /** Replaces everything. `truncated`: earlier text is already lost. */
+  /** Replaces the whole output. `truncated`: whether earlier text is already lost. */
   reset(text: string, truncated: boolean): void {
     this.#pieces = []
     this.#first = 0
@@ -85,10 +85,10 @@ export function shownOutputBuffer(limit: number): OutputBuffer {
   return new OutputBuffer(Math.max(limit, SHOWN_OUTPUT_BYTES))
 }
 
-/** Chunks are joined up to this size, so that there aren't too many. Bytes. */
+/** Texts are joined to pieces up to this size, so that there aren't too many pieces. Bytes. */
 const PIECE = 8 * 1024
 
-/** The text without at least its first `count` bytes, cut between characters. */
+/** Cuts at least `count` bytes from the start of the text, at a boundary between characters. */
 function withoutBytes(text: string, count: number): string {
   const bytes = Buffer.from(text)
   let at = count
@@ -96,7 +96,7 @@ function withoutBytes(text: string, count: number): string {
   return bytes.toString('utf8', at)
 }
 
-/** Limits the rate at which output is read, so that the extension host stays responsive. */
+/** After this number of bytes, reading output pauses, so that the extension host stays responsive. */
 const FLOOD_BYTES = 1024 * 1024
 const FLOOD_PAUSE_MS = 15
 const QUIET_MS = 50
@@ -121,7 +121,7 @@ export class OutputPump {
     streams.forEach((stream, index) => {
       stream.on('data', (piece: Buffer) => this.#take(index, piece))
       stream.on('end', () => this.#say(this.#decoders[index]?.end() ?? ''))
-      // A broken pipe counts as an ended one; the exit code shows the reason.
+      // A broken pipe counts as the end of the output; the exit code shows the reason.
       stream.on('error', () => {})
     })
   }
@@ -131,18 +131,17 @@ export class OutputPump {
     for (let check = 0; check < QUIET_CHECKS; check += 1) {
       const before = this.#total
       await new Promise(resolve => setTimeout(resolve, QUIET_MS))
-      // Timers run before streams are read, so after a blocked event loop there only seems to be no output.
+      // Timers run before streams are read, so after the event loop was blocked, waiting output hasn't been counted yet.
       await new Promise(resolve => setImmediate(resolve))
       if (this.#total === before && !this.#resume) return
     }
   }
 
-  /** Reports what the decoders wait to see more of. */
+  /** Reports the incomplete text for which the decoders wait for more bytes. */
   flush(): void {
     for (const decoder of this.#decoders) this.#say(decoder.end())
   }
 
-  /** Stops reading. */
   close(): void {
     if (this.#closed) return
     this.#closed = true

@@ -1,26 +1,28 @@
-/** Decodes the output of programs, which is mostly UTF-8, but not on all systems and not for all programs. */
+/** Decodes the output of programs, which is mostly UTF-8, but not on all systems and not from all programs. */
 import { isUtf8 } from 'node:buffer'
 import { withTimeout } from '../async.ts'
 import { hostPlatform } from '../platform.ts'
 import { type RunTool, runTool, systemProgram } from './process-system.ts'
 
-/** In place of output that isn't text. In English, because the agent reads it. */
+/** The placeholder for output that isn't text. In English, because the agent reads it. */
 export const BINARY_OUTPUT = '[binary output]\n'
 
-/** Bytes of a line after which it's decoded although its end hasn't arrived. */
+/** Length at which a line is decoded although its end hasn't arrived. Bytes. */
 const MAX_LINE_BYTES = 16 * 1024
-/** Bytes at the end of such a line that are searched for a space. */
+/** How far from its end such a line is searched for a space. Bytes. */
 const MAX_SEARCHED_BYTES = 1024
 
-/** How long Windows may take to tell its code page. */
+/** How long Windows may take to print its code page. Milliseconds. */
 const CODE_PAGE_MS = 5000
 
-/** Binary data may begin with a line that has no control character: the name of the format. */
+/**
+ * Number of bytes that are also checked for control characters, since binary data may begin with a line of text: the name of the format.
+ */
 const LOOK_AHEAD_BYTES = 32
 
 /**
  * Decodes bytes as they arrive, in whole characters. A line that isn't UTF-8 is decoded as a whole with the first encoding that fits: the
- * configured one, the system's, or a guess.
+ * configured encoding, the system's, or a guess.
  */
 export class OutputDecoder {
   readonly #configured: string | undefined
@@ -28,9 +30,9 @@ export class OutputDecoder {
   #isBinary = false
   #utf16: TextDecoder | undefined
   #isBegun = false
-  /** The output has contained characters that only UTF-8 has. */
+  /** Whether the output has contained characters that are only possible in UTF-8. */
   #isUtf8 = false
-  /** How often all lines so far look like Chinese, and how often like a language with single bytes. */
+  /** Signs in all lines so far of Chinese (`pairs`), and of a language with one byte per character (`singles`). */
   readonly #signs = { pairs: 0, singles: 0 }
 
   /** `configured`: VS Code's name of the encoding in `files.encoding`. */
@@ -83,7 +85,7 @@ export class OutputDecoder {
   #line(bytes: Uint8Array, start: number, end: number): string {
     const line = bytes.subarray(start, end)
     if (isUtf8(line)) {
-      // a few bytes of binary data look like text, too
+      // after binary data, a few bytes that look like text may be binary, too
       if (this.#isBinary && (line.length < 4 || hasControls(line))) return ''
       this.#isBinary = false
       return text(line, 0, line.length)
@@ -99,7 +101,7 @@ export class OutputDecoder {
 
   #legacy(line: Uint8Array): string {
     const utf8 = text(line, 0, line.length)
-    // a UTF-8 line with one wrong byte, as in output that was cut
+    // the line is UTF-8 with one wrong byte, as in output that was cut
     if (isMostlyRight(utf8)) return utf8
     for (const name of [this.#configured, knownSystemEncoding]) {
       const decoded = name === undefined ? undefined : decodeAs(line, name)
@@ -117,13 +119,13 @@ function text(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
 }
 
-/** The offset after the next line end, or carriage return of a progress bar; 0 if there is none. */
+/** The offset after the next line end, including the carriage return of a progress bar; 0 if there is none. */
 function lineEnd(bytes: Uint8Array, from: number): number {
   for (let at = from; at < bytes.length; at += 1) if (bytes[at] === 10 || bytes[at] === 13) return at + 1
   return 0
 }
 
-/** The length without a character at the end whose last bytes are missing. */
+/** The length of the bytes without an incomplete character at the end. */
 function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -135,8 +137,8 @@ function wholeCharacters(bytes: Uint8Array): number {
 }
 
 /**
- * A position near the end of the bytes from `start` on that is within a character of no encoding: after a space or a punctuation
- * mark. The end if there is none.
+ * A position near the end of the bytes, after `start`, that is between two characters in any encoding: after a space or a punctuation mark.
+ * The end of the bytes if there is none.
  */
 function betweenCharacters(bytes: Uint8Array, start: number): number {
   const first = Math.max(start, bytes.length - MAX_SEARCHED_BYTES)
@@ -144,13 +146,13 @@ function betweenCharacters(bytes: Uint8Array, start: number): number {
   return found < 0 ? bytes.length : first + found + 1
 }
 
-/** Some programs of Windows, such as `wsl`, write UTF-16, often without a byte order mark. */
+/** Whether the output is UTF-16, which some programs of Windows, such as `wsl`, write, often without a byte order mark. */
 function isUtf16(bytes: Uint8Array): boolean {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return true
   return Buffer.from(bytes.subarray(0, 1024)).includes('\r\0\n\0', 'latin1')
 }
 
-/** Whether there are control characters that no text has, unless it's UTF-8, where NUL separates file names. */
+/** Whether the bytes contain control characters that no text has, except for UTF-8, where NUL may separate file names. */
 function hasControls(bytes: Uint8Array): boolean {
   return bytes.some(byte => byte < 7 || (byte > 15 && byte < 32 && byte !== 27))
 }
@@ -165,7 +167,10 @@ function isMostlyRight(decoded: string): boolean {
   return right >= 6 * wrong
 }
 
-/** In GB 2312, frequent characters have two bytes of certain ranges. No language with single bytes has many of those. */
+/**
+ * Counts the signs in a line. In GB 2312, frequent characters have two bytes in certain ranges, of which no language with one byte per
+ * character has many.
+ */
 function countSigns(line: Uint8Array, signs: { pairs: number; singles: number }): void {
   for (let at = 0; at < line.length; at += 1) {
     const [first = 0, second = 0] = [line[at], line[at + 1]]
@@ -177,7 +182,7 @@ function countSigns(line: Uint8Array, signs: { pairs: number; singles: number })
   }
 }
 
-/** `undefined` if the bytes aren't in that encoding. */
+/** Decodes the bytes; `undefined` if they aren't in this encoding. */
 function decodeAs(bytes: Uint8Array, name: string): string | undefined {
   const table = OEM_CODE_PAGES[name]
   if (table) return oem(bytes, table)
@@ -192,13 +197,16 @@ function decodeAs(bytes: Uint8Array, name: string): string | undefined {
   }
 }
 
-/** In place of the code page of the console, programs with windows use that of Windows, where letters are elsewhere. */
+/**
+ * Decodes the bytes with the code page of the console; `undefined` if they rather are in the code page of Windows, which programs with
+ * windows use and which has letters elsewhere.
+ */
 function oem(bytes: Uint8Array, table: string): string | undefined {
   if (bytes.some(byte => byte >= 0xc0) && !bytes.some(byte => byte >= 0x80 && byte <= 0xa5)) return undefined
   return Array.from(bytes, byte => (byte < 0x80 ? String.fromCharCode(byte) : table[byte - 0x80])).join('')
 }
 
-/** Node 20 to 23 decode the characters that Windows has in place of control characters as control characters. */
+/** Encodings that Node 20 to 23 decode wrongly: they return control characters for the characters that Windows has in their place. */
 const LATIN1 = /^(windows-?1252|iso-?8859-?1)$/
 const WINDOWS_SIGNS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
 
@@ -210,7 +218,7 @@ const OEM_CODE_PAGES: Record<string, string> = {
     'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0',
 }
 
-/** `TextDecoder`'s name of an encoding that VS Code's settings name; `undefined` for Unicode, which bytes tell. */
+/** `TextDecoder`'s name of an encoding that VS Code's settings name; `undefined` for Unicode, which the bytes reveal. */
 export function outputEncoding(setting: string | undefined): string | undefined {
   if (setting === undefined || setting.startsWith('utf')) return undefined
   if (setting === 'macroman') return 'macintosh'
@@ -250,7 +258,7 @@ export function localeEncoding(locale: string): string | undefined {
 let knownSystemEncoding: string | undefined
 let lookUp: Promise<void> | undefined
 
-/** Finds out which encoding the system's programs use, once. */
+/** Determines once which encoding the system's programs use. */
 export function systemEncoding(): Promise<void> {
   lookUp ??= askSystemEncoding().then(encoding => {
     knownSystemEncoding = encoding
@@ -258,7 +266,7 @@ export function systemEncoding(): Promise<void> {
   return lookUp
 }
 
-/** Windows has a code page for the programs of consoles, the other systems a locale. */
+/** Asks the system for the encoding of programs: on Windows, the code page of the console; on other systems, the locale. */
 export async function askSystemEncoding(
   platform: NodeJS.Platform = hostPlatform,
   { LC_ALL, LC_CTYPE, LANG }: NodeJS.ProcessEnv = process.env,

@@ -1,7 +1,7 @@
 /**
- * The guard's program, bundled as a file of its own. Reads the lines `add <pid> <variable>`,
- * `follow <pid> <seen> <descendant>:<started>…`, `remove <pid>` and `now`. When its input ends, the process that owned the trees
- * is gone: it gives them time to exit (none after `now`), then ends those that are still there.
+ * The guard's program, bundled as a file of its own. Reads the lines `add <pid> <variable>`, `follow <pid> <seen> <descendant>:<started>…`,
+ * `remove <pid>` and `now`. When its input ends, the process that owned the trees is gone: the guard gives the trees time to exit (none
+ * after `now`), and then ends those that are still running.
  */
 import { createInterface } from 'node:readline'
 import { KILL_AFTER_MS } from '../limits.ts'
@@ -31,7 +31,7 @@ createInterface({ input: process.stdin })
 
 async function end(tree: ProcessTree, variable: string): Promise<void> {
   const record = async () => {
-    // An agent that exits now leaves its shells behind, which can't be told from other processes later.
+    // An agent that exits now leaves its shells behind, which can't be distinguished from other processes later.
     await tree.recordDescendants()
     if (isKilled && variable !== '') await tree.recordNewborn(variable)
   }

@@ -7,21 +7,21 @@ import type { Logger } from '../logger.ts'
 
 /** Ends process trees when this process dies without having ended them. */
 export interface ProcessGuard extends Disposable {
-  /** Watches a process tree, given its root, and the environment variable that only its processes have. */
+  /** Watches a process tree. `pid`: the root; `variable`: an environment variable that only the processes of the tree have. */
   add(pid: number, variable?: string): void
   /**
-   * The current descendants of a watched root, with their start times: some can't be found once the root is gone. `seen`: later descendants
-   * are found by their environment variable.
+   * Reports the current descendants of a watched root, with their start times: some can't be found once the root is gone. `seen`: later
+   * descendants are found by their environment variable.
    */
   follow(pid: number, descendants: ReadonlyMap<number, number>, seen: number): void
-  /** The whole tree has exited. */
+  /** Stops watching a tree that has exited. */
   remove(pid: number): void
 }
 
 export interface ProcessGuardOptions {
   /** the bundled guard script */
   script: string
-  /** A Node executable; an Electron one runs as Node. */
+  /** The Node executable; an Electron executable runs as Node. */
   execPath?: string
   /** Time for the trees to exit by themselves once this process is gone, in milliseconds. */
   graceMs?: number
@@ -31,17 +31,17 @@ export interface ProcessGuardOptions {
 }
 
 /**
- * A guard in a separate process, since nothing in this one survives a SIGKILL. It starts with the first tree, is notified
- * of each tree with a line of input, and acts when its input ends. A guard that can't be started or that dies is logged,
- * and starts again with the next tree; the trees run without it.
+ * Creates a guard, which is a separate process, since nothing in this process survives a SIGKILL. The guard starts with the first tree, is
+ * notified of each tree with a line of input, and acts when its input ends. If it can't be started or dies, that's logged, and the guard
+ * starts again with the next tree; meanwhile, trees run without a guard.
  *
- * After `dispose`, trees that are ending by themselves get `closeMs`, then the guard ends them. `closed` resolves at that
- * moment, or as soon as none is left.
+ * After `dispose`, trees that are ending by themselves get `closeMs`, then the guard ends them. `closed` resolves after `closeMs`, or as
+ * soon as no tree is left.
  */
 export function createProcessGuard(
   options: ProcessGuardOptions,
 ): ProcessGuard & { readonly closed: Promise<void> } {
-  /** by root: the lines that describe its tree */
+  /** by root: the lines that describe the tree to the guard */
   const watched = new Map<number, { added: string; followed: string }>()
   const closed = deferred()
   let child: ChildProcess | undefined
@@ -53,7 +53,7 @@ export function createProcessGuard(
       options.execPath ?? process.execPath,
       [options.script, String(options.graceMs ?? AGENT_EXIT_MS)],
       {
-        // In a separate process group, so that the guard survives the end of this one, and without shared file descriptors.
+        // In a separate process group, so that the guard survives the end of this process, and without shared file descriptors.
         detached: true,
         windowsHide: true,
         stdio: ['pipe', 'ignore', 'ignore'],
@@ -69,7 +69,7 @@ export function createProcessGuard(
     started.once('exit', (code, signal) => lost(`${signal ?? `exit code ${code}`}`))
     started.stdin?.on('error', () => {})
     started.unref()
-    // A pipe keeps the event loop alive, just as a child process does.
+    // The pipe must not keep the event loop alive, either.
     ;(started.stdin as unknown as { unref?: () => void } | null)?.unref?.()
     for (const { added, followed } of watched.values()) started.stdin?.write(added + followed)
     return started

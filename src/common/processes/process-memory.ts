@@ -3,7 +3,7 @@ import { hasProc, hostPlatform } from '../platform.ts'
 import { askPowerShell, listProcesses, type ProcessRow, type RunTool, runTool } from './process-system.ts'
 
 /**
- * The memory that each process uses together with its descendants, in bytes, by process id. Processes that can't be measured are left out.
+ * Measures the memory of each process and its descendants together, in bytes, by process id. Processes that can't be measured are left out.
  */
 export async function memoryOfTrees(
   roots: readonly number[],
@@ -21,7 +21,7 @@ export async function memoryOfTrees(
   return sums
 }
 
-/** The process and its descendants. */
+/** The ids of a process and its descendants. */
 export function processTree(root: number, rows: readonly Pick<ProcessRow, 'pid' | 'ppid'>[]): number[] {
   const tree = [root]
   for (const parent of tree)

@@ -9,14 +9,14 @@ export interface ProcessRow {
   pid: number
   /** The parent's id. On Windows, the parent may have exited, and its id may belong to another process by now. */
   ppid: number
-  /** The process group; 0 on Windows, which has none. */
+  /** The process group; 0 on Windows, which has no groups. */
   pgid: number
   /**
    * Start time of the process, in the system's own unit (clock ticks since boot, or milliseconds since the epoch). Together with the pid,
    * it identifies a process; a child never has an earlier time than its parent.
    */
   started: number
-  /** The process has exited, but its parent hasn't collected its status yet. */
+  /** Whether the process has exited, but its parent hasn't collected its exit status yet. */
   zombie: boolean
 }
 
@@ -29,13 +29,13 @@ export interface ProcessSystem {
   list(): Promise<ProcessRow[] | undefined>
   /** Whether the process exists, or for a negative id, any process of that group. */
   exists(pid: number): boolean
-  /** Signals a process, or for a negative id, a group. Ignores one that has exited. */
+  /** Signals a process, or for a negative id, a group. Ignores processes that have exited. */
   signal(pid: number, signal: EndSignal): void
-  /** Windows: ends a living process and its descendants by force. */
+  /** Ends a living process and its descendants by force. Only on Windows. */
   endTree(pid: number): Promise<void>
 }
 
-/** Runs a program of the system. Resolves to what it printed, and rejects if it failed or takes too long. */
+/** Runs a program of the system. Resolves to the program's output. Rejects if the program fails or takes too long. */
 export type RunTool = (program: string, args: string[], env?: NodeJS.ProcessEnv) => Promise<string>
 
 const run = promisify(execFile)
@@ -53,7 +53,7 @@ export const operatingSystem: ProcessSystem = {
       process.kill(pid, 0)
       return true
     } catch (error) {
-      // EPERM: the process runs, as another user.
+      // EPERM: the process runs as another user.
       return (error as NodeJS.ErrnoException).code === 'EPERM'
     }
   },
@@ -70,7 +70,7 @@ export const operatingSystem: ProcessSystem = {
   },
 }
 
-/** All processes; `undefined` if they can't be listed. */
+/** Lists all processes; `undefined` if they can't be listed. */
 export async function listProcesses(
   platform: NodeJS.Platform = hostPlatform,
   tool: RunTool = runTool,
@@ -84,8 +84,8 @@ export async function listProcesses(
 }
 
 /**
- * The processes that were started with this environment variable (`NAME=value`). Descendants inherit the variable, including those whose
- * parent is gone. Empty on Windows; processes whose environment this user can't read are left out.
+ * Lists the processes that were started with this environment variable (`NAME=value`). Descendants inherit the variable, so those whose
+ * parent is gone are found, too. Empty on Windows. Processes whose environment this user can't read are left out.
  */
 export async function processesWith(
   variable: string,
@@ -122,12 +122,12 @@ export async function commandLineOf(
   }
 }
 
-/** With its full path, because on Windows, a program of that name in the working directory would take precedence. */
+/** The full path of a program of Windows, because a program of that name in the working directory would take precedence. */
 export function systemProgram(...names: string[]): string {
   return path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', ...names)
 }
 
-/** Read from `/proc`, because small Linux images have no `ps`. */
+/** Lists the processes from `/proc`, because small Linux images have no `ps`. */
 async function listFromProc(): Promise<ProcessRow[]> {
   const names = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
   const rows = await Promise.all(
@@ -142,7 +142,7 @@ async function listFromProc(): Promise<ProcessRow[]> {
   return rows.filter(row => row !== undefined)
 }
 
-/** `pid (name) state ppid pgrp … starttime …`; the name may contain anything, so the fields start after the last `)`. */
+/** Parses `pid (name) state ppid pgrp … starttime …`. The name may contain anything, so the fields start after the last `)`. */
 export function parseStat(pid: number, stat: string): ProcessRow | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, ppid, pgid] = fields
@@ -174,14 +174,14 @@ export function parsePs(text: string): ProcessRow[] {
   return rows
 }
 
-/** `CreationDate` is null for the idle process. One line each: `pid ppid milliseconds`. */
+/** Prints a line `pid ppid milliseconds` for each process. `CreationDate` is null for the idle process. */
 const WINDOWS_QUERY =
   'Get-CimInstance Win32_Process -Property ProcessId,ParentProcessId,CreationDate | ForEach-Object { if ($_.CreationDate) { ' +
   "'{0} {1} {2}' -f $_.ProcessId, $_.ParentProcessId, ([DateTimeOffset]$_.CreationDate).ToUnixTimeMilliseconds() } }"
 
 let listing: Promise<ProcessRow[]> | undefined
 
-/** Starting PowerShell takes up to a second: concurrent calls share one result. */
+/** Lists the processes with PowerShell. Starting it takes up to a second, so concurrent calls share one result. */
 function listFromWindows(tool: RunTool): Promise<ProcessRow[]> {
   listing ??= askPowerShell(WINDOWS_QUERY, tool)
     .then(parseWindows)

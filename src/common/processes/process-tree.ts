@@ -8,13 +8,13 @@ import {
   processesWith,
 } from './process-system.ts'
 
-/** Windows: a process starts at most this long before we know its id, in milliseconds. */
+/** On Windows, the maximum time between the start of a process and the moment when Parley knows its id. Milliseconds. */
 const START_SLACK_MS = 5000
 
 /**
- * A process and everything under it. On POSIX the root leads a process group; shells that its descendants put into groups
- * of their own are found by their ancestry. The ancestry must be read while the processes run ({@link recordDescendants}): on POSIX a
- * child of an exited process belongs to init, on Windows it names a parent that is gone and whose id may be reused.
+ * A process and everything under it. On POSIX the root leads a process group; shells that its descendants put into groups of their own are
+ * found by their ancestry. The ancestry must be read while the processes run ({@link recordDescendants}): on POSIX, init becomes the parent
+ * of a process whose parent has exited; on Windows, the process keeps the id of that parent, which may be reused.
  */
 export class ProcessTree {
   readonly root: number
@@ -27,7 +27,7 @@ export class ProcessTree {
   #leaving = new Set<number>()
   #seen = 0
   #rootHasExited = false
-  /** Once no process is left, the ids may belong to other processes: they are never used again. */
+  /** Whether no process is left. The ids may belong to other processes then, so they're never used again. */
   #isGone = false
 
   constructor(root: number, system: ProcessSystem = operatingSystem) {
@@ -45,7 +45,8 @@ export class ProcessTree {
   /**
    * Records the descendants of the running root, so that they are known if the root is killed: on POSIX, children in their own groups can't
    * be found then. A process that left the tree while the root runs, such as a browser that a helper opened, is dropped, but only when it's
-   * missing twice, since the root may have just been killed. Windows keeps the parents' ids.
+   * missing twice in a row, since the root may have just been killed. Does nothing on Windows, where processes keep the ids of their
+   * parents.
    */
   async follow(): Promise<void> {
     if (this.#isWindows || this.#isGone || this.#rootHasExited) return
@@ -67,14 +68,14 @@ export class ProcessTree {
     return this.#descendants
   }
 
-  /** When the last process started that was there when the tree was followed last. */
+  /** Start time of the youngest process that existed when {@link follow} last listed the processes. */
   get seen(): number {
     return this.#seen
   }
 
   /**
-   * Records the processes with this environment variable that started since the last {@link follow}. Earlier ones had left the tree on
-   * purpose, such as a browser.
+   * Records the processes with this environment variable that started since the last {@link follow}. Processes that started earlier had
+   * left the tree on purpose, such as a browser.
    */
   async recordNewborn(variable: string): Promise<void> {
     const marked = await processesWith(variable)
@@ -89,7 +90,7 @@ export class ProcessTree {
     for (const [pid, started] of descendants) this.#descendants.set(pid, started)
   }
 
-  /** The root has exited. If nothing else is left, its id is never used again. */
+  /** Records that the root has exited. If no other process is left, the root's id is never used again. */
   rootExited(): void {
     this.#rootHasExited = true
     if (this.#isWindows ? this.#descendants.size === 0 : this.#groupIsGone()) this.#isGone = true
@@ -102,7 +103,7 @@ export class ProcessTree {
     return !this.#isGone
   }
 
-  /** Signals the whole tree. On Windows, any signal ends it by force. */
+  /** Signals the whole tree. On Windows, any signal ends the tree by force. */
   async signal(signal: EndSignal): Promise<void> {
     if (this.#isGone) return
     if (this.#isWindows) return this.#endOnWindows()
@@ -110,7 +111,7 @@ export class ProcessTree {
     if (this.#descendants.size > 0) this.#signalOutside(await this.#system.list(), signal)
   }
 
-  /** Kills the tree without waiting, as far as possible: its process group, or the tree that Windows knows. */
+  /** Kills the tree without waiting, as far as possible: on POSIX, its process group; on Windows, the descendants that the system finds. */
   kill(): void {
     if (this.#isGone) return
     if (this.#isWindows) {
@@ -159,17 +160,19 @@ export class ProcessTree {
 
   async #looksAlive(): Promise<boolean> {
     if (this.#groupIsGone()) return false
-    // Listing processes is slow on Windows, so do it only if one of the ids is in use, perhaps by another process.
+    // Listing processes is slow on Windows, so list them only if one of the ids is in use, perhaps by another process.
     if (this.#isWindows && !this.#ids().some(pid => this.#system.exists(pid))) return false
     const rows = await this.#system.list()
     if (!rows) return this.#system.exists(this.#isWindows ? this.root : -this.root)
-    // A group of zombies still accepts signals; only the process list shows that it's gone.
+    // A group of zombies still accepts signals; only the process list shows that the group is gone.
     return rows.some(
       row => !row.zombie && (this.#isInGroup(row) || this.#isRoot(row) || this.#isDescendant(row)),
     )
   }
 
-  /** While the root is running, the system walks the tree itself, which includes processes started a moment ago. */
+  /**
+   * Ends the tree by force. While the root is running, Windows itself finds the descendants, including processes that have just started.
+   */
   async #endOnWindows(): Promise<void> {
     const rows = await this.#system.list()
     if (rows) this.#note(rows)
@@ -207,7 +210,7 @@ export class ProcessTree {
     this.#descendantsIn(rows, byId, this.#descendants)
   }
 
-  /** Adds the descendants of the root and of the `known` ones. */
+  /** Adds the descendants of the root and of the `known` processes to `known`. */
   #descendantsIn(
     rows: ProcessRow[],
     byId: ReadonlyMap<number, ProcessRow>,
@@ -226,7 +229,7 @@ export class ProcessTree {
     return known
   }
 
-  /** Start time of the root: from the table; or on Windows, where the root may have exited, shortly before its id was known. */
+  /** Start time of the root from the list of processes or, on Windows, where the root may have exited, shortly before its id was known. */
   #rootStartIn(rows: ReadonlyMap<number, ProcessRow>): number | undefined {
     const row = rows.get(this.root)
     if (!this.#isWindows) return row?.started
@@ -234,7 +237,7 @@ export class ProcessTree {
     return isOurs ? row.started : this.#createdAt - START_SLACK_MS
   }
 
-  /** Whether its parent is the root or a descendant, and not a later process with the same id. */
+  /** Whether the parent of the process is the root or a descendant, rather than a later process with the same id. */
   #isChild(
     row: ProcessRow,
     rows: ReadonlyMap<number, ProcessRow>,

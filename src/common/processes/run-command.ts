@@ -10,22 +10,22 @@ import type { ProcessGuard } from './process-guard.ts'
 import { SpawnError, type SpawnErrorKind, spawnProcess } from './spawn-process.ts'
 
 /**
- * One command of an agent as a child process with pipes.
+ * Runs a command of an agent as a child process with pipes.
  *
- * It uses pipes, because a pty would need a native add-on. It doesn't set `FORCE_COLOR` or similar variables: command
- * lines redirect and pipe output, and color codes would end up in files and other programs. If a command prints colors
- * anyway, or its agent sets such a variable, they are shown. A pty could also implement {@link RunCommand}.
+ * A pty would need a native add-on. `FORCE_COLOR` and similar variables aren't set: command lines redirect and pipe output, and color codes
+ * would end up in files and other programs. If a command prints colors anyway, or its agent sets such a variable, they're shown. A pty
+ * could also implement {@link RunCommand}.
  */
 
 export interface CommandRequest {
   /** a program; without `args`, a whole shell command line */
   command: string
   args: readonly string[]
-  /** absolute */
+  /** absolute path */
   cwd: string
   /** the whole environment */
   env: Record<string, string>
-  /** ends the command if this process dies without having done so */
+  /** ends the command if this process dies without having ended it */
   guard?: ProcessGuard
   /** the encoding of output that isn't UTF-8, as a value of `files.encoding` */
   encoding?: string
@@ -48,33 +48,33 @@ export interface CommandExit {
 export interface CommandEvents {
   /** stdout and stderr as they arrive, in whole characters */
   onOutput(text: string): void
-  /** Replaces the previous output with all stored output. `truncated`: the beginning is missing. */
+  /** Replaces the previous output with all stored output. `truncated`: whether the beginning is missing. */
   onWholeOutput(text: string, truncated: boolean): void
-  /** Called once, after the command's last output. Processes that it left running may still write. */
+  /** Called once, after the command's last output. Processes that the command left running may still write. */
   onExit(exit: CommandExit): void
 }
 export interface RunningCommand {
   /**
-   * Ends the command and its children: first with SIGTERM, after `graceMs` by force. `onExit` is called as soon as the
-   * command itself has exited; the promise resolves when all processes have, and never rejects.
+   * Ends the command and its children: first with SIGTERM, after `graceMs` by force. `onExit` is called as soon as the command itself has
+   * exited; the promise resolves when all processes have exited, and never rejects.
    */
   kill(graceMs: number): Promise<void>
   /** Ends all processes by force, without waiting, because the window closes. */
   killNow(): void
-  /** The command keeps running when the window closes, and the next window continues it. */
+  /** Whether the command keeps running when the window closes, and the next window continues it. */
   readonly outlivesWindow?: boolean
-  /** The command's output isn't needed anymore. */
+  /** Called when the command's output isn't needed anymore. */
   forget?(): void
 }
-/** Starts a command; rejects with a sentence if it can't be started. Events follow after the promise resolved. */
+/** Starts a command; rejects with a sentence if it can't be started. Events are reported only after the promise has resolved. */
 export type RunCommand = (request: CommandRequest, events: CommandEvents) => Promise<RunningCommand>
 
-/** Runs the commands of a session in another process, so that the commands can outlive this one. */
+/** Runs the commands of a session in another process, so that the commands can outlive this process. */
 export interface CommandHost {
   run: RunCommand
-  /** The commands that an earlier window started. `isAnswered`: the agent got the terminal's id. */
+  /** The commands that an earlier window started. `isAnswered`: whether the agent received the terminal's id. */
   readonly earlier: ReadonlyArray<CommandTerminal & { isAnswered: boolean }>
-  /** Continues a command of an earlier window: reports its whole output, then its exit. */
+  /** Continues a command of an earlier window: reports the command's whole output, and later its exit. */
   resume(id: string, events: CommandEvents): RunningCommand
 }
 
@@ -87,7 +87,7 @@ export const runCommand: RunCommand = async (request, events) => {
   const args = shell ? ['-c', inOneStream(request.command)] : request.args
   const { child, tree } = await spawnProcess(
     { command: program, args, cwd: request.cwd, env: request.env },
-    // Users can't type here, so a command that reads its input gets the end of input instead of waiting forever.
+    // The user can't type, so stdin is empty: a command that reads its input doesn't wait forever.
     { stdio: ['ignore', 'pipe', 'pipe'], shell: isLine && shell === undefined },
   ).catch((error: unknown) => {
     throw startError(request, error)
@@ -111,7 +111,7 @@ export const runCommand: RunCommand = async (request, events) => {
   }
   void exited.then(async exit => {
     void noteWhetherGone()
-    // A process left running may keep the pipes open forever.
+    // A process that the command left running may keep the pipes open forever.
     await Promise.race([closed, output.quiet()])
     end(exit)
   })
@@ -138,8 +138,8 @@ export const runCommand: RunCommand = async (request, events) => {
 }
 
 /**
- * Redirects stderr to stdout, so that the output keeps its order, as in a terminal. On the same line, so that line numbers in the shell's
- * messages stay correct.
+ * Redirects stderr to stdout, so that the output keeps its order, as in a terminal. The redirection is on the same line, so that line
+ * numbers in the shell's messages stay correct.
  */
 function inOneStream(line: string): string {
   return `exec 2>&1; ${line}`
@@ -160,7 +160,7 @@ function checkFolder(folder: string): void {
   if (!isFolder) throw new Error(`The command can't be started in ${folder}: the folder doesn't exist.`)
 }
 
-/** In English, because the agent reads it. */
+/** The error for a command that couldn't be started. In English, because the agent reads it. */
 function startError(request: CommandRequest, error: unknown): Error {
   const kind = error instanceof SpawnError ? error.kind : 'other'
   const cause = error instanceof SpawnError ? error.cause : error

@@ -6,15 +6,18 @@ export interface ProgramLimits {
   timeoutMs: number
   /** Maximum length of the output, in UTF-16 units. */
   maxOutput: number
-  /** Ends the program immediately. */
+  /** Ends the program immediately when it aborts. */
   signal?: AbortSignal | undefined
   guard?: ProcessGuard | undefined
-  /** Whether stdout already contains the wanted output; the part from `from` is new. The program may continue for a moment. */
+  /**
+   * Whether stdout already contains the wanted output; the part from `from` is new. If so, the program may continue for a moment, and then
+   * is ended.
+   */
   isEnough?: (stdout: string, from: number) => boolean
 }
 
 export type ProgramResult =
-  /** `code` and `killed` are null if there was enough output before it exited. */
+  /** `code` and `killed` are null if there was enough output before the program exited. */
   | { code: number | null; killed: NodeJS.Signals | null; stdout: string; stderr: string }
   /** The program was ended, with all of its processes. */
   | { ended: 'too-slow' | 'too-long' | 'aborted' }
@@ -55,7 +58,7 @@ export async function runProgram(request: SpawnRequest, limits: ProgramLimits): 
       check()
     })
     child.on('close', close)
-    // A background program that it started may keep the output open; then `close` would not fire.
+    // A background process that the program started may keep the output open, so that `close` doesn't fire.
     child.on('exit', (code, killed) => setTimeout(close, SHELL_EXIT_MS, code, killed).unref())
   })
   child.stdout?.destroy()

@@ -26,7 +26,7 @@ export type SpawnErrorKind =
   | 'too-long'
   | 'other'
 
-/** The process couldn't be started. The message is for the user. */
+/** The error for a process that couldn't be started. The message is for the user. */
 export class SpawnError extends Error {
   override readonly name = 'SpawnError'
   readonly kind: SpawnErrorKind
@@ -41,8 +41,7 @@ export class SpawnError extends Error {
 }
 
 /**
- * Starts a process that can be ended with all of its children: on POSIX, it leads its own process group. Resolves when it
- * runs.
+ * Starts a process that can be ended with all of its children: on POSIX, it leads its own process group. Resolves when the process runs.
  * @throws SpawnError
  */
 export async function spawnProcess(
@@ -156,7 +155,7 @@ export function mergeEnvironment(
   return merged
 }
 
-/** On Windows, in every spelling. */
+/** Removes an environment variable; on Windows, in all spellings of its name. */
 export function removeVariable(env: Environment, name: string, platform: NodeJS.Platform): void {
   delete env[name]
   if (platform !== 'win32') return
@@ -164,7 +163,7 @@ export function removeVariable(env: Environment, name: string, platform: NodeJS.
   for (const other of Object.keys(env)) if (other.toUpperCase() === wanted) delete env[other]
 }
 
-/** Whether a command is a path, and isn't searched for. */
+/** Whether a command is a path, so that it isn't searched for. */
 function isCommandPath(command: string, platform: NodeJS.Platform): boolean {
   return command.includes('/') || (platform === 'win32' && command.includes('\\'))
 }
@@ -185,7 +184,7 @@ export function pathVariable(
 type CommandSearch = { path: string } | { searched: string[] }
 
 interface CommandSearchOptions {
-  /** PATH, and PATHEXT on Windows, are read from it. */
+  /** The environment that contains PATH, and PATHEXT on Windows. */
   env: Readonly<Environment>
   /** The directory to which a command with a slash is relative. */
   cwd: string

@@ -62,7 +62,7 @@ export const COMPACTION_REDUCERS: Reducers<'compaction' | 'compaction_chunk'> = 
 
 type Update<T extends SessionUpdate['type']> = Extract<SessionUpdate, { type: T }>
 
-/** Creates or changes a compaction: absent fields stay, `null` clears. */
+/** Creates or changes a compaction: absent fields stay, `null` clears a field. */
 function compactionUpsert(step: Step, update: Update<'compaction'>): void {
   const { memory } = step.state
   const found = positionsOf(memory, COMPACTION).get(update.compactionId)

@@ -2,7 +2,7 @@ import type { FileChange } from '../../acp/model.ts'
 import { fieldName } from '../../common/field-name.ts'
 import { isRecord } from '../../common/is-record.ts'
 
-/** The fields of a `ToolCallEntry` that are needed. */
+/** The fields of a `ToolCallEntry` that reading its input needs. */
 interface EditingTool {
   title: string
   toolName?: string
@@ -10,14 +10,14 @@ interface EditingTool {
   rawInput?: unknown
 }
 
-/** A tool's input: the replaced parts of a file, or the whole text to write. */
+/** A tool's input: the replaced parts of a file, or the whole text to write to it. */
 type EditInput = { path: string } & ({ parts: Replaced[] } | { text: string })
 interface Replaced {
   oldText: string
   newText: string
 }
 
-/** Names of fields as {@link fieldName} has them. */
+/** Names of input fields, as {@link fieldName} returns them. */
 const PATHS = 'path filepath absolutepath targetfile filename file'.split(' ')
 const OLD_AND_NEW = [
   ['oldstring', 'newstring'],
@@ -33,22 +33,22 @@ const OTHERS = new Set(
     ' ',
   ),
 )
-/** Fields that select one of a tool's actions. */
+/** Names of fields that select one of a tool's actions. */
 const ACTIONS = new Set('command operation action variant type mode'.split(' '))
 const WRITES =
   /^(?:(?:str|search(?:and)?)?replace|(?:multi)?edit|write|create|update|overwrite|rewrite|modify)(?:file)?$/
 const SAYS_EDIT = /\b(?:multi ?edit|edit|write|create|replace|update|overwrite|modify)\b/i
-/** `content` of some tools is a list of replacements. */
+/** Matches `content` that is a list of replacements instead of a text, as in some tools. */
 const SEARCH_BLOCK = /^<{5,} ?SEARCH/m
-/** Longer input is shown as it is. Characters. */
+/** Maximum length of input that is read; longer input is shown unchanged. Characters. */
 const MAX_TEXT = 1_000_000
 const MAX_FIELDS = 20
 const MAX_PARTS = 200
 
 /**
- * The parts of a file that a tool call replaces, for agents that report only the tool's input: `{file_path, old_string, new_string}`
- * (Claude Code, Gemini CLI, Grok), `{filePath, oldString, newString}` (OpenCode), `{path, old_str, new_str}`, `{path, before, after}`, or
- * several in `edits`. Empty for any other input.
+ * Returns the parts of a file that a tool call replaces, for agents that report only the tool's input: `{file_path, old_string,
+ * new_string}` (Claude Code, Gemini CLI, Grok), `{filePath, oldString, newString}` (OpenCode), `{path, old_str, new_str}`, `{path, before,
+ * after}`, or several in `edits`. Empty for any other input.
  */
 export function replacedParts(tool: EditingTool): FileChange[] {
   const input = readInput(tool)
@@ -57,7 +57,7 @@ export function replacedParts(tool: EditingTool): FileChange[] {
   return parts.map(part => ({ operation: 'modify', path, ...part }))
 }
 
-/** The whole text that a tool call writes to a file: `{file_path, content}`, or a replacement of nothing. */
+/** Returns the whole text that a tool call writes to a file: `{file_path, content}`, or a replacement of an empty text. */
 export function writtenText(tool: EditingTool): { path: string; text: string } | undefined {
   const input = readInput(tool)
   return input && 'text' in input ? input : undefined
@@ -91,7 +91,7 @@ function readInput({ title, toolName, toolKind, rawInput }: EditingTool): EditIn
   return isShown && length <= MAX_TEXT ? { path, parts } : undefined
 }
 
-/** `undefined` if there are too many, or two with the same name. */
+/** Returns the input's fields by normalized name; `undefined` if there are too many fields, or two with the same name. */
 function fieldsOf(input: Record<string, unknown>): Map<string, unknown> | undefined {
   const fields = new Map<string, unknown>()
   for (const key in input) {
@@ -102,7 +102,7 @@ function fieldsOf(input: Record<string, unknown>): Map<string, unknown> | undefi
   return fields
 }
 
-/** Removes the first of these fields. If another of them remains, the input counts as unreadable. */
+/** Removes and returns the first of these fields. If another of these fields remains, the input counts as unreadable. */
 function take(fields: Map<string, unknown>, names: readonly string[]): unknown {
   const name = names.find(one => fields.has(one))
   const value = name === undefined ? undefined : fields.get(name)

@@ -34,7 +34,7 @@ export type Entry =
   | TurnEndEntry
   | UnknownEntry
 
-/** All kinds of entries. */
+/** Every kind of entry, by name. */
 const ENTRY_KINDS: { readonly [K in Entry['kind']]: EntryKind<Extract<Entry, { kind: K }>> } = {
   message: MESSAGE,
   tool_call: TOOL_CALL,
@@ -48,7 +48,7 @@ const ENTRY_KINDS: { readonly [K in Entry['kind']]: EntryKind<Extract<Entry, { k
   unknown: UNKNOWN,
 }
 
-/** Reducers for the agent's updates about entries. Other entries come from Parley itself. */
+/** Reducers for the agent's updates about entries. Entries without such a reducer come from Parley itself. */
 export const ENTRY_REDUCERS = {
   ...MESSAGE_REDUCERS,
   ...TOOL_CALL_REDUCERS,
@@ -59,18 +59,18 @@ export const ENTRY_REDUCERS = {
   ...UNKNOWN_REDUCERS,
 }
 
-/** The kind of an entry. */
+/** Returns the kind of an entry. */
 export function entryKind<E extends Entry>(entry: E): EntryKind<E> {
   return ENTRY_KINDS[entry.kind] as unknown as EntryKind<E>
 }
 
-/** The entry kind of that name, if it exists. */
+/** Returns the entry kind with this name, if it exists. */
 export function entryKindOf(name: unknown): EntryKind<Entry> | undefined {
   const known = typeof name === 'string' && Object.hasOwn(ENTRY_KINDS, name)
   return known ? (ENTRY_KINDS[name as Entry['kind']] as unknown as EntryKind<Entry>) : undefined
 }
 
-/** The agent ended: closes the entries that no update will close anymore. */
+/** Closes the entries of an agent that ended, since no update will close them. */
 export function closeEntries(step: Step): void {
   for (const kind of Object.values(ENTRY_KINDS) as unknown as EntryKind<Entry>[]) {
     if (!kind.agentGone) continue

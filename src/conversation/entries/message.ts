@@ -27,8 +27,8 @@ import type { EntryKind } from './entry-kind.ts'
 import { type AnswerPart, beginAnswer, readAnswer, releaseAnswer } from './tagged-thoughts.ts'
 
 /**
- * How the agent treated a prompt for the running turn; `sent`: the agent hasn't answered yet. A prompt that the agent didn't take has no
- * content.
+ * How the agent treated a prompt for the running turn. `sent`: the agent hasn't answered yet. `notTaken`: the prompt returned to the queue,
+ * and its entry has no content.
  */
 export type Steering = 'sent' | 'injected' | 'startedNewTurn' | 'notTaken'
 
@@ -36,13 +36,13 @@ export interface MessageEntry extends EntryBase {
   kind: 'message'
   role: MessageRole
   messageId?: string
-  /** The user sent it into a running turn. */
+  /** Set if the user sent the message into a running turn. */
   steering?: Steering
-  /** Continues the message above with the same id and role: other work came in between. See `wholeMessage`. */
+  /** The message continues an earlier message with the same id and role, since other work came between the two. See `wholeMessage`. */
   continues?: true
-  /** A thought that the model writes into its answer, and hasn't ended: the tag. */
+  /** The tag of a thought that the model writes into its answer; set while the thought is open. */
   tag?: string
-  /** Adjacent text chunks are one text block, except in a user message without an id. */
+  /** Adjacent text chunks form one text block, except in a user message without an id. */
   blocks: ContentBlock[]
 }
 
@@ -50,7 +50,7 @@ export const MESSAGE: EntryKind<MessageEntry> = {
   kind: 'message',
   schema: () => ({ role: z.string(), blocks: z.array(z.unknown()) }),
   isWork: ({ role }) => role === 'user',
-  // agents replay text in other pieces than they streamed, so messages are merged by their texts
+  // agents replay text in different pieces than they streamed, so messages are merged by their texts
   mergeKey: () => undefined,
   copy: entry => ({ ...entry, blocks: copyBlocks(entry.blocks) }),
   restore: ({ memory }, entry, position) => {
@@ -77,14 +77,14 @@ export const MESSAGE: EntryKind<MessageEntry> = {
   },
 }
 
-/** Whether the block is part of the prompt, and not the earlier conversation for a new agent. */
+/** Whether the block is part of the prompt. Otherwise it's the earlier conversation, as a new agent gets it. */
 function isPartOfPrompt(block: ContentBlock): boolean {
   return block.type !== 'resource' || !block.agentOnly || !block.uri.startsWith(`${CONTEXT_SCHEME}/`)
 }
 
 // ---- the texts of messages
 
-/** A message with all of its parts, including text that continues below other work. */
+/** Returns a message with all of its parts, including text that continues below other work. */
 export function wholeMessage(entries: readonly EntryBase[], index: number): MessageEntry | undefined {
   const entry = entryAt({ entries: entries as EntryBase[] }, index, MESSAGE)
   if (!entry) return undefined
@@ -111,7 +111,7 @@ export function wholeMessage(entries: readonly EntryBase[], index: number): Mess
   return whole
 }
 
-/** The plain text of a message; in a prompt, chips are replaced by their labels. */
+/** Returns the plain text of a message; in a prompt, chips are replaced by their labels. */
 export function messageText(entry: MessageEntry): string {
   if (entry.role === 'user') return draftOf(standing(entry.blocks), itemOf).text.trim()
   return entry.blocks.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n\n')
@@ -119,13 +119,13 @@ export function messageText(entry: MessageEntry): string {
 
 const itemOf = (block: ContentBlock) => ({ id: '', ...chipOf(block) })
 
-/** The blocks that are part of a prompt's text. */
+/** Returns the blocks that are part of a prompt's text. */
 function standing(list: readonly ContentBlock[]): ContentBlock[] {
   const within = inText(list)
   return list.filter((_, i) => within[i])
 }
 
-/** A prompt's text with links in place of its files; other attachments follow it. */
+/** Returns a prompt's text with links in place of its files; other attachments follow the text. */
 function promptMarkdown(list: readonly ContentBlock[]): string {
   const within = inText(list)
   const isFile = (one: ContentBlock) => 'uri' in one && !one.uri?.startsWith(CONTEXT_SCHEME)
@@ -145,7 +145,7 @@ function promptMarkdown(list: readonly ContentBlock[]): string {
 
 // ---- the reducer
 
-/** Lets later chunks without an id, and echoes, find the last message of a saved conversation that continues. */
+/** Indexes the last message of a saved conversation that continues, so that later chunks without an id, and echoes, find the message. */
 export function reopenMessage(state: ReducerState): void {
   const { memory } = state
   const position = state.entries.length - 1
@@ -165,19 +165,19 @@ export const MESSAGE_REDUCERS: Reducers<'message_chunk' | 'message_end' | 'messa
   message: (step, { role, messageId, content }) => messageUpsert(step, role, messageId, content),
 }
 
-/** A later chunk without an id starts another message. */
+/** Ends the current message: a later chunk without an id starts another message. */
 export function endMessage(step: Step): void {
   endThought(step)
   step.state.memory.openMessage = undefined
 }
 
 /**
- * A piece of a message. With an id it goes to that message, unless the id was used with another role since; without one
- * it continues the last message if that is of the same role, has no id either, and nothing came after it. If other work
- * came after a message of the agent, the piece starts a new part of it at the end, where the user reads.
+ * Adds a piece of a message. A piece with an id goes to the message with that id, unless the id was used with another role since. A piece
+ * without an id continues the last message if that message has the same role and no id, and nothing came after it. If other work came after
+ * a message of the agent, the piece starts a new part of the message at the end, where the user reads.
  *
- * Text continues the text before it, except in a user message without an id: those are not streamed. Its pieces are the
- * blocks of a prompt, or prompts without an answer between them, and stay separate.
+ * Text continues the text before it, except in a user message without an id, which agents don't stream. The pieces of such a message are
+ * the blocks of a prompt, or prompts without an answer between them, and stay separate.
  */
 function messageChunk(
   step: Step,
@@ -194,7 +194,7 @@ function messageChunk(
   }
 }
 
-/** A piece of an answer: its parts go to the answer's message or to the thought that the model writes into it. */
+/** Adds a piece of an answer: its parts go to the answer's message, or to the thought that the model writes into the answer. */
 function answerChunk(step: Step, messageId: string | undefined, content: ContentBlock): void {
   const { memory } = step.state
   const answer = answerOf(step, messageId)
@@ -209,7 +209,7 @@ function answerChunk(step: Step, messageId: string | undefined, content: Content
   if (step.changes.length > 1) withoutRepeated(step)
 }
 
-/** Text that was held back because it might begin a tag becomes normal text, since other content followed. */
+/** Shows text that was held back because it might begin a tag as normal text, since other content followed. */
 export function releaseHeld(step: Step): void {
   const { memory } = step.state
   const answer = memory.holding
@@ -225,7 +225,7 @@ function answerOf({ state }: Step, messageId: string | undefined): Answer {
   if (known && (messageId !== undefined || known.openMessage === memory.openMessage)) return known
   const answer: Answer = { text: beginAnswer(), messageId, openMessage: memory.openMessage }
   memory.answers.set(messageId ?? '', answer)
-  // a conversation that continues from its saved state
+  // the conversation may continue from its saved state
   const at = (role: MessageRole) =>
     messageId === undefined ? memory.openMessage : memory.messages.get(key(role, messageId))
   const position = at('thought')
@@ -250,7 +250,7 @@ function addParts(step: Step, answer: Answer, parts: readonly AnswerPart[]): voi
   answer.thought = open
 }
 
-/** The position of the thought that continues with the text after an answer's open tag; `undefined` if a new one begins. */
+/** Returns the position of the thought that continues with the text after an answer's open tag; `undefined` if a new thought begins. */
 function thoughtOf({ state }: Step, { messageId }: Answer): number | undefined {
   const { memory } = state
   const position =
@@ -310,8 +310,8 @@ function addToMessage(
 }
 
 /**
- * A whole message: absent content keeps what is there, `null` clears it, a list replaces it. If the list only extends the
- * parts above other work, they stay and the rest comes after them.
+ * Sets the content of a whole message: absent content keeps the present content, `null` clears it, a list replaces it. If the list only
+ * extends the parts above other work, those parts stay and the rest comes after the other work.
  */
 function messageUpsert(
   step: Step,
@@ -385,7 +385,7 @@ function setBlocks(step: Step, position: number, blocks: ContentBlock[]): void {
   touch(step, position)
 }
 
-/** The text after a prefix; `undefined` if the content starts differently. */
+/** Returns the content after this beginning; `undefined` if the content starts differently. */
 function withoutBeginning(
   content: readonly ContentBlock[],
   beginning: readonly ContentBlock[],
@@ -403,7 +403,7 @@ function withoutBeginning(
   return rest
 }
 
-/** Continues a message below later entries. */
+/** Continues a message with a new part below later entries. */
 function continueMessage(
   step: Step,
   role: MessageRole,
@@ -424,8 +424,9 @@ function continueMessage(
 }
 
 /**
- * Whether a chunk without an id begins another message, although only the end of a tool call is between it and the text before (zed-codex).
- * If a text continues after a tool call ended in the middle of it, it has a space there, or is within a word or sentence.
+ * Whether a chunk without an id begins another message, although only the end of a tool call came between the chunk and the text before it
+ * (zed-codex). If the chunk continues a text that the end of a tool call interrupted, a space is at the boundary, or the boundary is within
+ * a word or sentence.
  */
 function beginsAnother({ memory, entries }: ReducerState, position: number, content: ContentBlock): boolean {
   if (!memory.toolEndedSince || content.type !== 'text') return false
@@ -460,7 +461,7 @@ function createMessage(
   content: readonly ContentBlock[],
 ): void {
   const { memory } = step.state
-  // During a turn that Parley started, another user message is part of it; otherwise it begins a turn.
+  // During a turn that Parley started, another user message belongs to that turn; otherwise the message begins a turn.
   if (role === 'user' && !memory.ownTurn) beginTurn(step)
   const position = appendMessage(step, role, messageId, content)
   if (messageId === undefined) return
@@ -503,7 +504,7 @@ function key(role: MessageRole, messageId: string): string {
 
 // ---- prompts for the running turn
 
-/** The agent is asked to add a prompt to the running turn: it's shown where it was sent. */
+/** Shows a prompt that the agent is asked to add to the running turn, at the place where it was sent. */
 export function steeringSent(step: Step, promptId: string, content: readonly ContentBlock[]): void {
   const { memory } = step.state
   const position = appendMessage(step, 'user', undefined, content, 'sent')
@@ -512,13 +513,19 @@ export function steeringSent(step: Step, promptId: string, content: readonly Con
   memory.steering.set(promptId, { ...expectEcho(position, content), content })
 }
 
-/** A prompt that the agent didn't take returns to the queue and leaves the conversation; a late answer brings it back. */
+/**
+ * Applies the agent's answer. A prompt that the agent didn't take returns to the queue and leaves the conversation; a late answer brings it
+ * back.
+ */
 export function steeringAnswered(step: Step, promptId: string, outcome: SteeringOutcome): void {
   const steered = step.state.memory.steering.get(promptId)
   if (steered) setSteering(step, steered, outcome)
 }
 
-/** A new turn begins: the agent won't echo prompts that were added to an earlier turn, but may still answer them. */
+/**
+ * Forgets prompts of an earlier turn when a new turn begins: the agent won't echo them. Prompts without an answer stay, since it may still
+ * come.
+ */
 export function forgetSteered({ state }: Step): void {
   const { steering } = state.memory
   for (const [promptId, { position }] of steering) {
@@ -527,7 +534,10 @@ export function forgetSteered({ state }: Step): void {
   }
 }
 
-/** The agent won't answer: it's gone, or its answers were for another window. The prompts are in the composer again. */
+/**
+ * Removes prompts that the agent won't answer, since it's gone or its answers were for another window. The prompts are in the composer
+ * again.
+ */
 export function dropSteering(step: Step): void {
   const { memory } = step.state
   for (const steered of memory.steering.values())
@@ -549,15 +559,14 @@ function setSteering(step: Step, { position, content }: Steered, outcome: Steeri
 // ---- echoes of the user's prompts
 
 /**
- * Expects the echo of a prompt. A prompt is shown as soon as it is sent; many agents then report it again as a user
- * message.
+ * Expects the echo of a prompt. A prompt is shown as soon as it's sent; many agents then report the prompt again as a user message.
  *
- * Until the next prompt, the first user message that matches is the echo: the entry keeps the user's text, takes over
- * the echo's message id, and everything else under that id is dropped. Text is compared without white space, because
- * agents re-wrap it: either the echo is a prefix of the prompt, or the prompt is a prefix of the echo, because agents
- * append what they expanded. A block that isn't text matches a block of its type in the prompt that has no echo yet.
- * An echo without message ids must continue the prompt's text. Any other user message is a message of its own. If the
- * agent names the message id in its answer to the prompt (v2), only that id counts.
+ * Until the next prompt, the first user message that matches is the echo: the entry keeps the user's text and takes over the echo's message
+ * id, and all other content under that id is dropped. Text is compared without white space, because agents re-wrap it. Either the echo is a
+ * prefix of the prompt, or the prompt is a prefix of the echo, because agents append the content that they expanded. A block that isn't
+ * text matches a block of its type in the prompt that has no echo yet. An echo without message ids must continue the prompt's text. Any
+ * user message that doesn't match is a message of its own. If the agent names the message id in its answer to the prompt (v2), only that id
+ * counts.
  *
  * A replay contains no prompt of this window, so nothing is dropped from it.
  */
@@ -570,8 +579,8 @@ export function expectEcho(position: number, content: readonly ContentBlock[]): 
 }
 
 /**
- * Whether the piece of a user message is the echo of a prompt from Parley, and so is shown already. Returns the position of
- * the prompt if it has a message id now.
+ * Returns `'ours'` if a piece of a user message is shown already: it's the echo of a prompt from Parley, or a note of the agent next to the
+ * echo. Returns the prompt's position if the echo gives the prompt its message id, and `undefined` if the piece isn't an echo.
  */
 function takeEcho(
   state: ReducerState,
@@ -591,7 +600,7 @@ function takeEcho(
       continue
     }
     const first = content[0]
-    // The message starts empty: its first piece will show whether it's an echo.
+    // The message starts empty: its first piece will show whether the message is an echo.
     if (first === undefined) return 'ours'
     if (!continuesEcho(echo, first)) continue
     claim(state, echo, messageId)
@@ -600,7 +609,7 @@ function takeEcho(
   return undefined
 }
 
-/** The prompts that the agent may still echo. */
+/** Returns the prompts that the agent may still echo. */
 function expectedEchoes({ memory, entries }: ReducerState): Echo[] {
   const steered = [...memory.steering.values()].filter(({ position, isEchoed }) => {
     const steering = entryAt({ entries }, position, MESSAGE)?.steering

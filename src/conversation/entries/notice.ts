@@ -14,44 +14,44 @@ export interface NoticeEntry extends EntryBase {
   description?: string
   /** The entries above come from Parley's saved copy. */
   savedCopy?: true
-  /** absolute paths of the changed files it concerns */
+  /** absolute paths of the changed files that the notice is about */
   files?: string[]
   rewind?: Rewind
   /** The conversation is a fork: the entries above are from another session. */
   forkedFrom?: ForkOrigin
-  /** The conversation continues here from another session: the entries above belong to that session and earlier ones. */
+  /** The conversation continues here from another session: the entries above belong to the other session and earlier ones. */
   continues?: Continued
 }
 
-/** The session that a conversation was in before. */
+/** The session that a conversation was in before it continued in another session. */
 export interface Continued extends ForkOrigin {
-  /** name of its agent */
+  /** name of the session's agent */
   agentName: string
-  /** of what the next session gets no text of */
+  /** a summary of the part of the conversation that the next session doesn't get as text */
   summary?: string
-  /** how much the next session gets at most, in characters; 0: nothing */
+  /** how much of the conversation the next session gets at most, in characters; 0: nothing */
   max?: number
-  /** The turn of a prompt that is sent again: the next session gets nothing of that turn. */
+  /** The turn of a prompt that is sent again: the next session gets no entries of that turn. */
   without?: number
 }
 
 /** The session that a conversation was forked from. */
 export interface ForkOrigin {
-  /** the other session's key in this window */
+  /** key of the other session in this window */
   session: string
   /** the last turn of the other session that is part of the conversation */
   turn: number
 }
 
-/** The user went back to before the turn `from`: the turns from there to `to` are set aside. */
+/** The user went back to the point before the turn `from`: the turns `from` to `to` are set aside. */
 export interface Rewind {
   from: number
   to: number
-  /** set if files were restored: the id with which the user can undo that */
+  /** the id with which the user can undo the restore of files; absent if no files were restored */
   restored?: string
-  /** Neither the agent nor this conversation has these turns: the session was forked before them. */
+  /** Neither the agent nor this conversation has the rewound turns: the session was forked before them. */
   forgotten?: true
-  /** The user reverted the rewind. */
+  /** The user undid the rewind. */
   withdrawn?: true
 }
 
@@ -62,7 +62,7 @@ export const NOTICE: EntryKind<NoticeEntry> = {
   mergeKey: ({ title, description }) => [title, description],
   restore: ({ memory }, { continues }) => {
     if (!continues) return
-    // another agent may use the same ids
+    // another agent may use the same ids as the earlier agent
     for (const names of [memory.positions, memory.messages, memory.messageParts, memory.roles, memory.visits])
       names.clear()
     memory.answers.clear()
@@ -82,7 +82,7 @@ export const NOTICE_REDUCERS: Reducers<'notice'> = {
   },
 }
 
-/** The session of the entries above a notice, if the conversation continued in another one. Stored data is checked. */
+/** Returns the session of the entries above a notice, if the conversation continued in another session. Checks the stored data. */
 export function continuedIn(entry: EntryBase): Continued | undefined {
   const continues = entry.kind === 'notice' ? (entry as NoticeEntry).continues : undefined
   if (!continues || typeof continues !== 'object') return undefined

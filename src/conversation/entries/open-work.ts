@@ -3,7 +3,7 @@ import { type Background, endThought, type Step } from '../step.ts'
 import { allowedToolCalls, endUrlWaits } from './requests.ts'
 import { closeToolCalls } from './tool-call.ts'
 
-/** Closes thoughts, tool calls and steps of plans that no update will close anymore. Requests are withdrawn by their owner. */
+/** Closes thoughts, tool calls and plan steps that no update will close. The owner of the requests withdraws them. */
 export function closeOpen(step: Step, cutShort: boolean, background?: Background): void {
   endThought(step)
   stopPlans(step)

@@ -1,15 +1,15 @@
 import type { FileChange } from '../../acp/model.ts'
 
-/** Where agents put a patch into a tool's input. */
+/** Names of the fields of a tool's input in which agents report a patch. */
 const PATCH_KEYS = ['input', 'patch', 'patchText', 'patch_text', 'diff'] as const
-/** Longer patches are shown as text. Characters. */
+/** Maximum length of a patch that is read; a longer patch is shown as text. Characters. */
 const MAX_PATCH = 1_000_000
 
 const known = new WeakMap<object, readonly FileChange[]>()
 
 /**
- * The files in a patch of the form `*** Begin Patch`, for agents that report such an input and no diff. Each part of a file
- * is a fragment, since the patch has no line numbers. Empty if the input contains no such patch, or one that can't be read.
+ * Returns the files in a patch of the form `*** Begin Patch`, for agents that report such an input and no diff. Each part of a file is a
+ * fragment, since the patch has no line numbers. Empty if the input contains no such patch, or an unreadable one.
  */
 export function patchedFiles(rawInput: unknown): readonly FileChange[] {
   if (typeof rawInput === 'string') return filesOf(rawInput) ?? []
@@ -66,7 +66,7 @@ function filesOf(text: string): FileChange[] | undefined {
       if (!line.startsWith('-')) after.push(text)
     }
   }
-  // the patch isn't complete yet
+  // the patch has no end yet
   return undefined
 }
 

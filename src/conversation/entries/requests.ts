@@ -31,9 +31,9 @@ export interface AppliedRule {
   scope: 'user' | 'workspace' | 'folder' | 'session'
   /** the workspace folder's name, for the scope `folder` */
   folder?: string
-  /** a short form, such as `npm test *` */
+  /** a short form of the rule, such as `npm test *` */
   text: string
-  /** The rule was the switch at the composer. */
+  /** Set if the rule was the composer's switch that accepts edits or everything. */
   accepts?: 'edits' | 'everything'
 }
 
@@ -42,46 +42,46 @@ export interface RuleAnswer {
   rule: AppliedRule
 }
 
-/** A rule matches the request but doesn't allow it. */
+/** The refusal of a rule that matches the request but doesn't allow it. */
 export interface RuleRefusal {
-  /** why, as a sentence for the user */
+  /** the reason, as a sentence for the user */
   refusal: string
 }
 
 export interface PermissionEntry extends EntryBase {
   kind: 'permission'
-  /** Identifies the request when it's answered. */
+  /** The id under which the request is answered. */
   requestId: string
   title: string
   description?: string
-  /** As in `PermissionRequest`. */
+  /** The code that the editor tool would run. */
   code?: string
-  /** The id of the tool call, whose entry always exists. */
+  /** The id of the request's tool call, for which an entry always exists. */
   toolCallId?: string
-  /** Its command, if the agent named one without a tool call. */
+  /** The command, if the agent named one without a tool call. */
   command?: { command: string; cwd?: string; terminalId?: string }
-  /** The subject of the request, if this version of Parley doesn't know its kind. */
+  /** The subject of the request, if this version of Parley doesn't know the subject's kind. */
   subject?: { kind: string; raw: unknown }
   options: PermissionOption[]
-  /** As in `PermissionRequest`. */
+  /** Set only for Parley's own questions: the options' names describe all of their effects, and their kinds mean nothing. */
   isChoice?: true
-  /** As in `PermissionRequest`. */
+  /** Set only for Parley's own questions: the question is about the session, so it stays open when a turn ends. */
   outlastsTurn?: true
   /** Absent while the request is pending. */
   outcome?: PermissionOutcome
-  /** Set if a permission rule answered it. */
+  /** Set if a permission rule answered the request. */
   rule?: AppliedRule
   /** Why a matching rule doesn't allow the request, as a sentence. */
   refusal?: string
 }
 
-/** An elicitation: the agent asks the user to fill in a form or open a URL. */
+/** A form that the agent asks the user to fill in, or a URL that it asks the user to open. */
 export interface ElicitationEntry extends EntryBase {
   kind: 'elicitation'
-  /** Identifies the request when it's answered. */
+  /** The id under which the request is answered. */
   requestId: string
   message: string
-  /** The agent's id of the tool call. */
+  /** The agent's id of the tool call that the request belongs to. */
   toolCallId?: string
   ask:
     | { mode: 'form'; title?: string; description?: string; fields: ElicitationField[] }
@@ -89,8 +89,8 @@ export interface ElicitationEntry extends EntryBase {
   /** Absent while the request is pending. */
   outcome?: ElicitationOutcome
   /**
-   * For a URL that the user agreed to open. `waiting`: the agent hasn't reported completion; `ended`:
-   * the turn or the agent ended before it did.
+   * State of a URL that the user agreed to open. `waiting`: the agent hasn't reported completion. `ended`: the turn or the agent ended
+   * before completion.
    */
   visit?: 'waiting' | 'done' | 'ended'
 }
@@ -143,7 +143,7 @@ function answered(action: 'accept' | 'decline' | 'cancel'): string {
   return action === 'decline' ? l10n.t('declined') : l10n.t('canceled')
 }
 
-/** The entry of a request, if there is one at the position. */
+/** Returns the entry of a request, if the entry at the position is one. */
 function requestAt(
   state: Pick<ReducerState, 'entries'>,
   position: number | undefined,
@@ -151,7 +151,7 @@ function requestAt(
   return entryAt(state, position, PERMISSION) ?? entryAt(state, position, ELICITATION)
 }
 
-/** The requests that are shown as pending, in the session and its subagents, oldest first. */
+/** Returns the requests that are shown as pending, in the session and its subagents, oldest first. */
 export function openRequests(state: ReducerState): Array<PermissionEntry | ElicitationEntry> {
   return [...state.memory.openRequests.values()]
     .sort((a, b) => a - b)
@@ -229,7 +229,7 @@ export function requestAnswered(
   if (entry.kind === 'permission' && entry.toolCallId !== undefined) {
     restartTime(step, positionsOf(memory, TOOL_CALL).get(entry.toolCallId))
   }
-  // The agent should report that it continues; not all do.
+  // The agent should report that it continues; not all agents do.
   if (!hasOpenRequests(step.state)) memory.actionReported = false
   updateActivity(step)
 }
@@ -251,7 +251,7 @@ export function closeRequests(step: Step): void {
   }
 }
 
-/** Can come after the end of the turn: the user may take time in the browser. */
+/** Marks an opened URL as completed, possibly after the end of the turn: the user may take time in the browser. */
 export function urlCompleted(step: Step, elicitationId: string): void {
   const { memory } = step.state
   const position = memory.visits.get(elicitationId)
@@ -262,7 +262,7 @@ export function urlCompleted(step: Step, elicitationId: string): void {
   touch(step, position)
 }
 
-/** No longer shows opened URLs as waiting for completion. */
+/** Ends the wait for the completion of opened URLs. */
 export function endUrlWaits(step: Step): void {
   for (const position of step.state.memory.visits.values()) {
     const entry = entryAt(step.state, position, ELICITATION)
@@ -298,7 +298,7 @@ function hasOpenRequests({ memory, entries, within }: ReducerState): boolean {
   return false
 }
 
-/** The tool call did nothing until the user answered: the wait is not part of its duration. */
+/** Restarts the time of a tool call that did nothing until the user answered: the wait isn't part of its duration. */
 function restartTime(step: Step, position: number | undefined): void {
   const tool = position === undefined ? undefined : step.state.entries[position]
   if (position === undefined || step.now === undefined || tool?.startedAt === undefined) return
@@ -319,7 +319,7 @@ function askOf(request: ElicitationRequest): ElicitationEntry['ask'] {
   return ask
 }
 
-/** Tool calls of this turn that the user, or a rule, allowed. */
+/** Returns the ids of the tool calls of this turn that the user, or a rule, allowed. */
 export function allowedToolCalls({ state }: Step): Set<string> {
   const allowed = new Set<string>()
   for (let at = state.entries.length - 1; at >= 0; at--) {

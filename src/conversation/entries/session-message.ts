@@ -17,7 +17,7 @@ import {
 } from '../step.ts'
 import type { EntryKind } from './entry-kind.ts'
 
-/** A message between sessions: `from` and `to` are subagents' sessions or this one. */
+/** A message between sessions. `from` and `to` are the ids of subagents' sessions or of this session. */
 export interface SessionMessageEntry extends EntryBase {
   kind: 'session_message'
   messageId: string
@@ -25,7 +25,7 @@ export interface SessionMessageEntry extends EntryBase {
   to?: string
   fromMessageId?: string
   toMessageId?: string
-  /** Adjacent text chunks are one text block. */
+  /** Adjacent text chunks form one text block. */
   blocks: ContentBlock[]
 }
 
@@ -51,7 +51,7 @@ export const SESSION_MESSAGE_REDUCERS: Reducers<'session_message' | 'session_mes
   session_message_chunk: (step, { messageId, content }) => sessionMessageChunk(step, messageId, content),
 }
 
-/** Creates or changes a message between sessions: absent fields stay, `null` clears. */
+/** Creates or changes a message between sessions: absent fields stay, `null` clears a field. */
 function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): void {
   const { memory } = step.state
   const found = positionsOf(memory, SESSION_MESSAGE).get(patch.messageId)
@@ -66,7 +66,7 @@ function sessionMessageUpsert(step: Step, patch: SessionMessagePatch): void {
   if (found !== undefined) touch(step, position)
 }
 
-/** A piece of a message between sessions; its sender and receiver may be reported later. */
+/** Adds a piece of a message between sessions; the agent may report the sender and receiver later. */
 function sessionMessageChunk(step: Step, messageId: string, content: ContentBlock): void {
   const { memory } = step.state
   const position = positionsOf(memory, SESSION_MESSAGE).get(messageId)

@@ -19,18 +19,18 @@ import {
 import type { EntryKind } from './entry-kind.ts'
 import { closeOpen } from './open-work.ts'
 
-/** A session that the agent started within this one; the entry is at the place of its announcement. */
+/** A session that the agent started within this one. The entry's position is where the agent announced the session. */
 export interface SubagentEntry extends EntryBase {
   kind: 'subagent'
-  /** the subagent's own session */
+  /** the id of the subagent's own session */
   sessionId: string
-  /** Absent if the agent didn't provide one. */
+  /** Absent if the agent didn't provide a title. */
   title?: string
   /** the subagent's role or purpose */
   description?: string
   /** The state of the subagent; absent if unknown. `endedAt` is when it last became idle. */
   state?: SubagentState
-  /** Its work can be stopped separately from the turn. */
+  /** The subagent's work can be stopped separately from the turn. */
   canCancel: boolean
   cwd?: string
   additionalDirectories?: string[]
@@ -46,7 +46,7 @@ export const SUBAGENT: EntryKind<SubagentEntry> = {
     positionsOf(state.memory, SUBAGENT).set(sessionId, position)
     addSubagentState(state, sessionId)
   },
-  // the subagent's last state is unknown, except that it no longer works
+  // the subagent's last state is unknown, except that the subagent no longer works
   agentGone: (step, entry, position) => {
     if (!entry.canCancel && isAtRest(entry)) return
     entry.canCancel = false
@@ -60,7 +60,7 @@ export const SUBAGENT: EntryKind<SubagentEntry> = {
   text: ({ title }) => ({ head: title ?? '', body: '' }),
 }
 
-/** The state of a subagent's session; created if it's new. */
+/** Returns the state of a subagent's session; creates it if it's new. */
 export function addSubagentState(state: ReducerState, sessionId: string): ReducerState {
   const { subagentStates } = state.memory
   const known = subagentStates.get(sessionId) ?? createSubagentState(state, sessionId)
@@ -72,7 +72,7 @@ export const SUBAGENT_REDUCERS: Reducers<'subagent'> = {
   subagent: (step, { subagent }) => subagentUpsert(step, subagent),
 }
 
-/** Announces a subagent, or updates it: absent fields stay, `null` clears. */
+/** Announces a subagent, or updates it: absent fields stay, `null` clears a field. */
 function subagentUpsert(step: Step, patch: SubagentPatch): void {
   const { memory } = step.state
   const found = positionsOf(memory, SUBAGENT).get(patch.sessionId)
@@ -98,7 +98,7 @@ function subagentUpsert(step: Step, patch: SubagentPatch): void {
   if (found !== undefined) touch(step, position)
 }
 
-/** In v1 nothing else reports the end of its open tool calls. */
+/** Closes the open work of a subagent that ended: in v1, nothing else reports the end of its tool calls. */
 function closeWork(step: Step, sessionId: string, { stopReason, error }: SubagentState): void {
   const subagent = step.state.memory.subagentStates.get(sessionId)
   if (!subagent) return

@@ -1,31 +1,31 @@
-/** The tags around thoughts that some models write into their answer. */
+/** Names of the tags around thoughts that some models write into their answer. */
 const TAGS = ['think', 'thinking']
 const OPENING = TAGS.map(tag => `<${tag}>`)
 
-/** The parser's position in an answer, so that the cost of the next piece doesn't depend on the answer's length. Plain data. */
+/** The parser's state in an answer, so that the cost of the next piece doesn't depend on the answer's length. A plain, copyable object. */
 export interface AnswerText {
-  /** The open thought, by its tag. */
+  /** The tag of the open thought. */
   tag?: string
-  /** The possible beginning of a tag, which is hidden until the next text shows whether it's a tag. */
+  /** Text that may begin a tag; hidden until the next text shows whether it does. */
   held: string
-  /** White space next to a tag isn't part of the text. */
+  /** White space is skipped, since it's next to a tag and isn't part of the text. */
   skipsSpace: boolean
-  /** The open code span or fence, by the marks that close it. */
+  /** The open code span or fence: the marks that close it. */
   code?: { mark: string; length: number; isFence: boolean }
-  /** In the first line of a fence, after its marks. */
+  /** The position is in the first line of a fence, after its marks. */
   inInfo: boolean
-  /** The line closes a fence, if no other text follows in it. */
+  /** The line closes a fence unless other text follows in the line. */
   closes: boolean
-  /** the marks at the end, which may become more */
+  /** the marks at the end of the text, which more marks may follow */
   run?: { mark: string; length: number; startsLine: boolean }
-  /** Nothing but white space and the markup of quotations and lists came in this line. */
+  /** The line so far has only white space and the markup of quotations and lists. */
   isLineStart: boolean
-  /** Nothing but white space and the markup of quotations came in this line. */
+  /** The line so far has only white space and the markup of quotations. */
   isBlankLine: boolean
   isEscaped: boolean
 }
 
-/** A part of an answer's text: for the reader, or a thought. */
+/** A part of an answer's text: an answer for the reader, or a thought. */
 export interface AnswerPart {
   role: 'agent' | 'thought'
   text: string
@@ -45,8 +45,8 @@ export function beginAnswer(tag?: string): AnswerText {
 }
 
 /**
- * Reads the next piece of an answer's text. A `<think>` begins a thought unless it's in code or escaped. Code is recognized as
- * CommonMark does while it's streamed: backticks count as code until the paragraph ends, whether or not they will be closed.
+ * Reads the next piece of an answer's text. A `<think>` begins a thought unless it's in code or escaped. Code is recognized as in
+ * CommonMark, but while the answer is streamed: backticks count as code until the paragraph ends, even if they are never closed.
  */
 export function readAnswer(state: AnswerText, text: string): AnswerPart[] {
   const parts: AnswerPart[] = []
@@ -56,7 +56,7 @@ export function readAnswer(state: AnswerText, text: string): AnswerPart[] {
     if (last?.role === role) last.text += shown
     else if (shown !== '') parts.push({ role, text: shown })
   }
-  /** the start of what isn't in `parts` yet */
+  /** the start of the text that isn't in `parts` yet */
   let from = 0
   for (let at = 0; at < text.length; at++) {
     const character = text[at]!
@@ -97,14 +97,14 @@ export function readAnswer(state: AnswerText, text: string): AnswerPart[] {
   return parts
 }
 
-/** No more text follows in this block, so the held text is normal text. */
+/** Returns the held text as normal text, since no more text follows in this block. */
 export function releaseAnswer(state: AnswerText): AnswerPart[] {
   const { held, tag } = state
   restart(state, tag)
   return held === '' ? [] : [{ role: tag === undefined ? 'agent' : 'thought', text: held }]
 }
 
-/** As at the beginning of an answer, or of a thought in it. */
+/** Resets the state to the beginning of an answer, or of a thought in an answer. */
 function restart(state: AnswerText, tag: string | undefined): void {
   for (const key of ['tag', 'code', 'run'] as const) delete state[key]
   Object.assign(state, beginAnswer(tag))
@@ -146,14 +146,14 @@ function follow(state: AnswerText, character: string): void {
   if (state.isLineStart && !/[>\-*+\d.)]/.test(character)) state.isLineStart = false
 }
 
-/** Ends a run of marks, since other text follows. */
+/** Ends a run of marks when other text follows. */
 function endRun(state: AnswerText): void {
   const { run, code } = state
   if (!run) return
   delete state.run
   const { mark, length, startsLine } = run
   if (code?.isFence) {
-    // marks in the first line: it was no fence, but code within a line
+    // marks in the first line: the fence is really code within a line
     if (state.inInfo && code.mark === '`' && mark === '`') {
       state.inInfo = false
       if (length === code.length) delete state.code

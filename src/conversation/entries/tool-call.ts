@@ -34,7 +34,7 @@ import { patchedFiles } from './patch-input.ts'
 export interface ToolCallEntry extends EntryBase {
   kind: 'tool_call'
   toolCallId: string
-  /** The tool call of the same session whose work it is part of: that of a subagent without a session of its own. */
+  /** The id of the tool call that this one is part of, in the same session: the call of a subagent without a session of its own. */
   parentId?: string
   title: string
   toolName?: string
@@ -81,7 +81,7 @@ export const TOOL_CALL: EntryKind<ToolCallEntry> = {
   }),
 }
 
-/** The key under which `positionsOf` has the positions of tool calls that show a terminal, by the terminal's ID. */
+/** The kind for which `positionsOf` returns the positions of tool calls that show a terminal, by the terminal's id. */
 export const SHOWN_TERMINAL = { kind: 'shown_terminal' } as const
 
 function noteTerminals(memory: ReducerMemory, content: readonly ToolCallContent[], position: number): void {
@@ -89,10 +89,10 @@ function noteTerminals(memory: ReducerMemory, content: readonly ToolCallContent[
     if (part?.type === 'terminal') positionsOf(memory, SHOWN_TERMINAL).set(part.terminalId, position)
 }
 
-/** Time limit for comparing two texts, in milliseconds; beyond it, only the new one is shown. */
+/** Time limit for comparing two texts, in milliseconds; beyond the limit, only the new text is shown. */
 const DIFF_MS = 200
 
-/** A tool call about which nothing is known yet. */
+/** The initial fields of a tool call about which nothing is known yet. */
 const BLANK = {
   title: '',
   toolKind: 'other',
@@ -107,14 +107,14 @@ export const TOOL_CALL_REDUCERS: Reducers<'tool_call' | 'tool_call_content'> = {
   tool_call_content: (step, { toolCallId, content }) => toolCallContent(step, toolCallId, content),
 }
 
-/** Whether a status is final. One that this version of Parley doesn't know counts as still running. */
+/** Whether a status is final. A status that this version of Parley doesn't know counts as running. */
 export function isFinalStatus(status: ToolCallStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
 }
 
 /**
- * Creates or changes a tool call; its updates may come in any order and more than once. Returns its position. `isNew`: see
- * {@link findToolCall}.
+ * Creates or changes a tool call; its updates may come in any order and more than once. Returns the entry's position. `isNew`: see {@link
+ * findToolCall}.
  */
 export function toolCallUpsert(step: Step, patch: ToolCallPatch, isNew = false): number {
   const { state } = step
@@ -130,9 +130,9 @@ export function toolCallUpsert(step: Step, patch: ToolCallPatch, isNew = false):
 }
 
 /**
- * The position of the tool call that a patch is about. Agents that count their tool calls in each turn use an id again,
- * although it should be unique within the session: if the patch announces a tool call (`isNew`), one that finished in an
- * earlier turn isn't meant. The end of a canceled one may be reported later.
+ * Returns the position of the tool call that a patch is about. Agents that count their tool calls in each turn reuse ids, although an id
+ * should be unique within the session. So if the patch announces a tool call (`isNew`), a tool call with this id that finished in an
+ * earlier turn is another one, unless it was canceled and the patch reports its end.
  */
 function findToolCall(state: ReducerState, patch: ToolCallPatch, isNew: boolean): number | undefined {
   const position = positionsOf(state.memory, TOOL_CALL).get(patch.toolCallId)
@@ -142,7 +142,7 @@ function findToolCall(state: ReducerState, patch: ToolCallPatch, isNew: boolean)
   return endsLate ? position : undefined
 }
 
-/** The tool call of a request as it would be with the patch; nothing is changed. */
+/** Returns the tool call of a request as it would be with the patch, without changing the state. */
 function toolCallWith(state: ReducerState, patch: ToolCallPatch, isNew: boolean): ToolCallEntry {
   const known = entryAt(state, findToolCall(state, patch, isNew), TOOL_CALL)
   const entry: ToolCallEntry =
@@ -161,7 +161,10 @@ function toolCallWith(state: ReducerState, patch: ToolCallPatch, isNew: boolean)
   return entry
 }
 
-/** Merges a request's patch, which may replace the full command with just its name: earlier text stays, so that the user can read it. */
+/**
+ * Returns a request's patch with the tool call's earlier text, so that the user can read it: the patch may replace the full command with
+ * just its name.
+ */
 export function withEarlierText(known: ToolCallEntry | undefined, patch: ToolCallPatch): ToolCallPatch {
   if (known?.status !== 'pending' || !patch.content) return patch
   const given = new Set(patch.content.map(part => JSON.stringify(part)))
@@ -171,7 +174,7 @@ export function withEarlierText(known: ToolCallEntry | undefined, patch: ToolCal
   return earlier.length === 0 ? patch : { ...patch, content: [...earlier, ...patch.content] }
 }
 
-/** The tool call of a permission request, updated with what the request reports about it. */
+/** Returns the tool call of a permission request, updated with the data of the request. */
 export function toolCallOf(state: ReducerState, { subject }: PermissionRequest): ToolCallEntry | undefined {
   if (subject.type === 'tool_call') return toolCallWith(state, subject.toolCall, true)
   const known =
@@ -194,9 +197,10 @@ function toolCallContent(step: Step, toolCallId: string, content: ToolCallConten
 }
 
 /**
- * Closes what the agent left open when its work ended, except what still runs in the background. A tool call with a
- * status is `cancelled`. One whose status was never reported, or that was allowed, counts as run with the turn: it's
- * `completed` unless the turn was cut short. `allowed`: what the user, or a rule, allowed in this turn. `only`: no other tool calls.
+ * Closes the tool calls that the agent left open when its work ended, except background work. A tool call whose status was reported becomes
+ * `cancelled`. A tool call without a reported status, or that was allowed, counts as run with the turn: it becomes `completed` unless the
+ * turn was cut short. `allowed`: ids of the tool calls that the user, or a rule, allowed in this turn. `only`: closes only these tool
+ * calls.
  */
 export function closeToolCalls(
   step: Step,
@@ -236,7 +240,7 @@ function applyPatch(state: ReducerState, entry: ToolCallEntry, patch: ToolCallPa
     changed = true
   }
   const { parentId } = patch
-  // a subagent with a session of its own has its calls there, and the call that runs it is in the session above
+  // the tool calls of a subagent with its own session are in that session, and the call that runs the subagent is in the session above
   if (
     parentId !== undefined &&
     parentId !== entry.toolCallId &&
@@ -266,7 +270,7 @@ export function hasDiff({ content }: Pick<ToolCallEntry, 'content'>): boolean {
   return content.some(({ type }) => type === 'diff')
 }
 
-/** `null`: the agent cleared the status. */
+/** Sets a tool call's status; `null`: the agent cleared the status. */
 function setStatus(
   step: Step,
   position: number,
@@ -288,7 +292,7 @@ function setStatus(
   return before !== entry.status
 }
 
-/** Whether a tool call is still running; if it shows a terminal, only the terminal's state counts. */
+/** Whether a tool call is still running in the background; if the tool call shows a terminal, only the terminal's state counts. */
 export function isBackgroundWork(state: ReducerState, background: Background, toolCallId: string): boolean {
   if (background.toolCalls.has(toolCallId)) return true
   if (background.terminals.size === 0) return false
@@ -297,14 +301,14 @@ export function isBackgroundWork(state: ReducerState, background: Background, to
   return entry.content.some(part => part.type === 'terminal' && background.terminals.has(part.terminalId))
 }
 
-/** The terminals that an entry shows. */
+/** Returns the ids of the terminals that an entry shows. */
 export function terminalsIn(entry: Pick<EntryBase, 'kind'> & { content?: unknown }): string[] {
   if (entry.kind !== 'tool_call') return []
   const { content } = entry as ToolCallEntry
   return content.flatMap(part => (part?.type === 'terminal' ? [part.terminalId] : []))
 }
 
-/** The known tool call, completed with what only the replay has. */
+/** Returns the known tool call, completed with data that only the replay has. */
 function merged(known: ToolCallEntry, reported: ToolCallEntry): ToolCallEntry {
   const result: ToolCallEntry = { ...reported, ...known }
   // interrupted work is shown as canceled here, but the agent knows how it ended
@@ -394,7 +398,8 @@ function contentText(content: ToolCallContent, kind: ToolKind, terminals: Termin
 }
 
 /**
- * Approximately the text of a diff: the part where the texts differ with three lines of context, then the lines that only the old text has.
+ * Returns approximately the text of a diff: the part where the texts differ with three lines of context, then the lines that only the old
+ * text has.
  */
 function changedLines({ oldText, newText }: FileChange, patch: string | undefined): string {
   if (newText === undefined && oldText === undefined) return patch ?? ''

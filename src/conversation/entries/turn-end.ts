@@ -5,7 +5,7 @@ import { escaped } from '../markdown.ts'
 import type { EntryBase } from '../state-base.ts'
 import type { EntryKind } from './entry-kind.ts'
 
-/** The end of a turn with another reason than `end_turn`. */
+/** The end of a turn with a stop reason other than `end_turn`. */
 export interface TurnEndEntry extends EntryBase {
   kind: 'turn_end'
   stopReason: StopReason
@@ -14,12 +14,12 @@ export interface TurnEndEntry extends EntryBase {
   error?: AgentErrorInfo
 }
 
-/** Added by `reducer/reduce-turn.ts`. */
+/** The kind of the entries that `reducer/reduce-turn.ts` adds. */
 export const TURN_END: EntryKind<TurnEndEntry> = {
   kind: 'turn_end',
   schema: () => ({ stopReason: z.string() }),
   isWork: () => true,
-  // a turn ends once
+  // a turn ends only once
   mergeKey: () => [],
   markdown: ({ error, stopReason, canceledBy }) =>
     !error && stopReason === 'cancelled' && !canceledBy

@@ -15,7 +15,7 @@ export interface UnknownEntry extends EntryBase {
 export const UNKNOWN: EntryKind<UnknownEntry> = {
   kind: 'unknown',
   schema: () => ({ updateKind: z.string() }),
-  // such updates may come in floods, and in the middle of a word
+  // such updates may come in great numbers, and in the middle of a word
   isWork: () => false,
   splitsNothing: true,
   mergeKey: ({ updateKind, raw }) => [updateKind, raw],

@@ -9,34 +9,35 @@ import { isEmptyPrompt } from '../blocks.ts'
 import { type Prepare, Prompt } from './prompt.ts'
 import { isQueued, isReturned, QUEUE_TRANSITIONS, type QueueEvent, type QueueState } from './prompt-states.ts'
 
-/** Keeps prompts beyond the window. */
+/** Stores prompts, so that they outlive the window. */
 export interface PromptStorage {
   /**
    * Writes immediately, and in order, which prompts a conversation has; with `draft`, also the composer's content in the same write. A
-   * prompt that was stored for another conversation moves.
+   * prompt that was stored for another conversation moves to this one.
    */
   save(key: string, prompts: readonly StoredPrompt[], draft?: Draft<Attachment>): void
-  /** Whether this window still owns the prompt: another window may have taken it over. */
+  /** Whether this window still owns the prompt: another window may have taken the prompt over. */
   holds(id: string): boolean
 }
 
 const NOT_STORED: PromptStorage = { save() {}, holds: () => true }
 
 export interface EnqueueOptions {
-  /** The agent that the prompt is written for, if one is chosen. */
+  /** The agent that the prompt is written for, if an agent is chosen. */
   agentId?: string
-  /** The composer's content after sending, if the prompt came from there; stored in the same write. */
+  /** The composer's content after the prompt was sent, if the prompt came from there; stored in the same write. */
   composer?: Draft<Attachment>
-  /** The user wants it to be added to the running turn. If that isn't possible, it's sent next. */
+  /** The user wants the prompt to be added to the running turn. If that isn't possible, the prompt is sent next. */
   joins?: boolean
-  /** How many prompts of the queue go before it; by default, all that the user hasn't paused. */
+  /** How many prompts of the queue go before this one; by default, all that the user hasn't paused. */
   at?: number
 }
 
 /**
- * The only owner of a conversation's prompts, from Enter until the agent has them. The queue exists before the conversation has a session
- * and outlives the session's agent. Every change is stored, so that a crash loses no prompt. Prompts left by another window return to the
- * composer and are never sent automatically. `prompt-states.ts` defines the states of a prompt and of the queue, and their transitions.
+ * The prompts of a conversation, from Enter until the agent has them. Nothing else changes them. The queue exists before the conversation
+ * has a session and outlives the session's agent. Every change is stored, so that a crash loses no prompt. Prompts left by another window
+ * return to the composer and are never sent automatically. `prompt-states.ts` defines the states of a prompt and of the queue, and their
+ * transitions.
  */
 export class PromptQueue {
   readonly #storage: PromptStorage
@@ -48,7 +49,7 @@ export class PromptQueue {
   #onReady: (() => void) | undefined
   #saveDue = false
 
-  /** The prompts, their states or their order changed, or the queue was paused or resumed. */
+  /** Fires when the prompts, their states or their order changed, or the queue was paused or resumed. */
   readonly onDidChange = this.#change.event
 
   constructor(key = '', storage: PromptStorage = NOT_STORED) {
@@ -56,7 +57,7 @@ export class PromptQueue {
     this.#storage = storage
   }
 
-  /** Identifies the conversation. */
+  /** The key of the conversation. */
   get key(): string {
     return this.#key
   }
@@ -66,12 +67,12 @@ export class PromptQueue {
     return this.#prompts
   }
 
-  /** The prompts that are ready to send. */
+  /** The prompts that are ready to be sent. */
   get queued(): readonly Prompt[] {
     return this.#prompts.filter(({ state }) => isQueued(state))
   }
 
-  /** The prompts that the agent refused until the user signs in. */
+  /** The prompts that the agent refuses until the user signs in. */
   get awaitingSignIn(): readonly Prompt[] {
     return this.#prompts.filter(({ state }) => state === 'awaitingSignIn')
   }
@@ -88,7 +89,7 @@ export class PromptQueue {
       }))
   }
 
-  /** Prompts are queued, and none is sent before the user resumes the queue. */
+  /** Whether queued prompts wait until the user resumes the queue. */
   get isPaused(): boolean {
     return this.#state === 'paused' && this.#prompts.some(({ state }) => isQueued(state))
   }
@@ -96,8 +97,8 @@ export class PromptQueue {
   // ---- the user's actions ------------------------------------------------------------------------------------------
 
   /**
-   * Adds a prompt and stores it before it returns. `prepare` creates the content when the prompt is next; if it rejects, this prompt and
-   * the later ones are refused with the error's message. A prompt with a known id isn't added again.
+   * Adds a prompt and stores it before returning. `prepare` creates the content when the prompt is next; if it rejects, this prompt and the
+   * later ones are refused with the error's message. A prompt with a known id isn't added again.
    */
   enqueue({ id, draft }: StoredPrompt, prepare: Prepare, options: EnqueueOptions = {}): Prompt {
     const known = this.#prompts.find(prompt => prompt.id === id)
@@ -123,7 +124,10 @@ export class PromptQueue {
     return prompt
   }
 
-  /** Adds a prompt with known content. Throws `RangeError` if the content is empty, since some agents never respond to an empty prompt. */
+  /**
+   * Adds a prompt with known content.
+   * @throws `RangeError` if the content is empty: some agents never respond to an empty prompt
+   */
   add(content: readonly ContentBlock[]): Prompt {
     if (isEmptyPrompt(content)) throw new RangeError('A prompt must not be empty.')
     const prompt = new Prompt(crypto.randomUUID(), { state: 'queued' })
@@ -134,7 +138,7 @@ export class PromptQueue {
     return prompt
   }
 
-  /** Returns a queued prompt to the composer. Returns false if it's no longer queued. */
+  /** Returns a queued prompt to the composer. Returns false if the prompt is no longer queued. */
   edit(id: string): boolean {
     const prompt = this.#find(id)
     if (!prompt) return false
@@ -143,7 +147,7 @@ export class PromptQueue {
     return true
   }
 
-  /** Returns false if the prompt is no longer queued. */
+  /** Removes a queued prompt. Returns false if the prompt is no longer queued. */
   remove(id: string): boolean {
     const prompt = this.#find(id)
     if (!prompt) return false
@@ -154,7 +158,7 @@ export class PromptQueue {
     return true
   }
 
-  /** Moves a queued prompt to another position; 0 is sent next. */
+  /** Moves a queued prompt to another position; the prompt at position 0 is sent next. */
   move(id: string, to: number): void {
     const prompt = this.#find(id)
     if (!prompt) return
@@ -163,12 +167,12 @@ export class PromptQueue {
     this.#drop(prompt)
     const at = before ? this.#prompts.indexOf(before) : this.#afterQueued()
     this.#prompts.splice(at, 0, prompt)
-    // for the order after a pause, it counts like the prompts at its new position
+    // after a pause, the prompt counts as written before or after the pause like the prompts at its new position
     prompt.wasPaused = before?.wasPaused ?? others.at(-1)?.wasPaused ?? prompt.wasPaused
     this.#changed()
   }
 
-  /** Asks the agent to add a queued prompt to the running turn; see `Turns`. Returns false if it's no longer queued. */
+  /** Asks the agent to add a queued prompt to the running turn; see `Turns`. Returns false if the prompt is no longer queued. */
   steer(id: string): boolean {
     const prompt = this.#find(id)
     if (prompt?.state !== 'queued') return false
@@ -178,7 +182,7 @@ export class PromptQueue {
     return true
   }
 
-  /** Moves a queued prompt to the front; a failed turn doesn't stop it. Returns false if it's no longer queued. */
+  /** Moves a queued prompt to the front; a failed turn doesn't stop it. Returns false if the prompt is no longer queued. */
   sendNow(id: string): boolean {
     const prompt = this.#find(id)
     if (!prompt) return false
@@ -188,7 +192,7 @@ export class PromptQueue {
     return true
   }
 
-  /** Sends nothing until the user resumes the queue or sends another prompt. */
+  /** Pauses the queue until the user resumes it or sends another prompt. */
   pause(): void {
     this.#nothingNext()
     this.#pause('stop')
@@ -202,14 +206,14 @@ export class PromptQueue {
 
   // ---- what happens to the session ---------------------------------------------------------------------------------
 
-  /** A turn failed: like `pause`, except for a prompt that is to be sent however the turn ends. */
+  /** Pauses the queue after a failed turn, unless the next prompt is to be sent however the turn ends. */
   turnFailed(): void {
     if (this.queued[0]?.state !== 'next') this.#pause('fail')
   }
 
-  /** Takes the next prompt, which becomes `sent`; `undefined` if none is ready. */
+  /** Takes the next prompt, which becomes `sent`. Returns `undefined` if no prompt is ready. */
   take(): Prompt | undefined {
-    // while a steering prompt is undecided, sending the next one could send a prompt twice or in the wrong order
+    // until the agent has answered about a steering prompt, sending the next prompt could send a prompt twice or in the wrong order
     if (this.isSteering) return undefined
     for (;;) {
       const next = this.#prompts.find(({ state }) => state !== 'awaitingSignIn' && !isReturned(state))
@@ -226,12 +230,12 @@ export class PromptQueue {
     }
   }
 
-  /** The agent hasn't answered yet whether it adds a prompt to the running turn. */
+  /** Whether the agent hasn't answered yet if it adds a prompt to the running turn. */
   get isSteering(): boolean {
     return this.#prompts.some(({ state }) => state === 'steering')
   }
 
-  /** Takes the prompts that the user wants in the running turn, which become `steering` and stay in the queue. */
+  /** Returns the prompts that the user wants in the running turn. They become `steering` and stay in the queue. */
   takeSteering(): Prompt[] {
     const joining = this.#prompts.filter(({ state, joins }) => joins && state === 'queued')
     for (const prompt of joining) {
@@ -247,7 +251,10 @@ export class PromptQueue {
     return joining.filter(({ state }) => state === 'steering')
   }
 
-  /** The agent has the prompt, whether or not it was still waited for. Returns false if it's no longer in the queue. */
+  /**
+   * Removes a prompt that the agent has, whether or not its answer was still awaited. Returns false if the prompt is no longer in the
+   * queue.
+   */
   steered(prompt: Prompt): boolean {
     if (prompt.state !== 'steering' && !isQueued(prompt.state)) return false
     prompt.apply('send')
@@ -257,7 +264,7 @@ export class PromptQueue {
     return true
   }
 
-  /** The agent didn't take the prompt, for this reason: it's sent next, as a turn of its own. */
+  /** Queues a prompt that the agent didn't take: the prompt is sent next, as a turn of its own. `message`: the reason. */
   notSteered(prompt: Prompt, message?: string): void {
     if (prompt.state !== 'steering') return
     prompt.apply('notTaken', { message })
@@ -266,8 +273,8 @@ export class PromptQueue {
   }
 
   /**
-   * The agent didn't answer although the turn is over. It may have the prompt nevertheless, so the prompt is only sent again if
-   * the user wants that.
+   * Queues the prompts that the agent didn't answer before the turn was over, and pauses the queue. The agent may have the prompts
+   * nevertheless, so they are sent again only if the user resumes the queue.
    */
   steeringUnanswered(message: string): void {
     if (!this.isSteering) return
@@ -275,7 +282,7 @@ export class PromptQueue {
     this.#pause('fail')
   }
 
-  /** The agent refused a prompt that was sent, until the user signs in. */
+  /** Puts back a prompt that was sent and that the agent refuses until the user signs in. */
   requireSignIn(prompt: Prompt, reason: { message: string; detail?: string }): void {
     prompt.apply('requireSignIn', reason)
     const at = this.#prompts.findIndex(({ state }) => state !== 'awaitingSignIn')
@@ -283,20 +290,20 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** The user signed in: sends the prompt that the agent had refused, then the prompts queued after it. */
+  /** Sends the prompt that the agent had refused, then the prompts queued after it, since the user signed in. */
   signedIn(): void {
     for (const prompt of this.awaitingSignIn) prompt.apply('signIn')
     this.resume()
     this.#changed()
   }
 
-  /** The user doesn't sign in: what the agent refused goes back to the composer. */
+  /** Returns the prompts that the agent refused to the composer, since the user doesn't sign in. */
   signInCanceled(): void {
     for (const prompt of this.awaitingSignIn) prompt.apply('return')
     this.#changed()
   }
 
-  /** The user continues with another prompt: prompts that the agent refused stay in the conversation. */
+  /** Drops the prompts that the agent refused, since the user continues with another prompt. They stay visible in the conversation. */
   giveUpSignIn(): void {
     for (const prompt of this.awaitingSignIn) {
       prompt.apply('giveUp')
@@ -305,11 +312,11 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** The user signed in, but the session can't continue: what the agent refused moves to the queue of its next session. */
+  /** Moves the prompts that the agent refused to the queue of the next session: the user signed in, but this session can't continue. */
   moveAwaitingTo(queue: PromptQueue): void {
     const moved = this.awaitingSignIn
     queue.#prompts.unshift(...moved)
-    // first there: a prompt that is stored for another conversation moves
+    // save there first, which moves the stored prompts to the other conversation
     queue.#save()
     queue.#changed()
     for (const prompt of moved) this.#drop(prompt)
@@ -317,8 +324,8 @@ export class PromptQueue {
   }
 
   /**
-   * A session starts with this agent. Prompts for another agent return to the composer with the reason that `reasonFor` returns. Prompts
-   * that were written before an agent was chosen are now for this agent.
+   * Starts a session with this agent: prompts for another agent return to the composer with the reason that `reasonFor` returns, and
+   * prompts that were written before an agent was chosen become prompts for this agent.
    */
   agentChosen(agentId: string, reasonFor: (other: string) => string): void {
     for (const prompt of this.#unsent()) {
@@ -329,7 +336,7 @@ export class PromptQueue {
   }
 
   /**
-   * The user doesn't wait until an agent is installed: the prompts for that agent, which have no agent yet, return to the composer.
+   * Returns the prompts without an agent to the composer: they were for an agent that is being installed, and the user doesn't wait for it.
    */
   agentReplaced(reason: string): void {
     for (const prompt of this.#unsent()) if (prompt.agentId === undefined) this.#withdraw(prompt, reason)
@@ -344,7 +351,7 @@ export class PromptQueue {
     })
   }
 
-  /** The session ended: returns the queued prompts, and the later ones, to the composer. */
+  /** Returns the queued prompts, and the later ones, to the composer, since the session ended. */
   sessionEnded(error: unknown): void {
     if (this.queued.length === 0 && !this.isSteering) return
     for (const prompt of this.#prompts) {
@@ -356,8 +363,8 @@ export class PromptQueue {
   }
 
   /**
-   * The session continues in another window, which gets the prompts that the agent doesn't have. If `store` returns false, the prompts stay
-   * here.
+   * Gives the prompts that the agent doesn't have to another window, in which the session continues. If `store` returns false, the prompts
+   * stay here.
    */
   handOver(store: (prompts: StoredPrompt[]) => boolean): void {
     const leaving = this.#prompts.filter(prompt => prompt.state === 'steering' || isUnsent(prompt))
@@ -371,7 +378,7 @@ export class PromptQueue {
     this.#change.fire()
   }
 
-  /** Adds unsent prompts of another window or conversation, which return to the composer before its text. */
+  /** Adds unsent prompts of another window or conversation. They return to the composer, before its text. */
   addReturned(prompts: readonly StoredPrompt[], reason?: string): void {
     const found = prompts.filter(({ id }) => !this.#prompts.some(prompt => prompt.id === id))
     if (found.length === 0) return
@@ -381,7 +388,7 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** The composer's draft now contains these returned prompts; the draft is stored in the same write. */
+  /** Removes returned prompts that the composer's draft contains now; stores the draft in the same write. */
   movedToComposer(ids: readonly string[], draft: Draft<Attachment>): void {
     for (const prompt of [...this.#prompts]) {
       if (!isReturned(prompt.state) || !ids.includes(prompt.id)) continue
@@ -392,7 +399,7 @@ export class PromptQueue {
     this.#change.fire()
   }
 
-  /** The session of the conversation was started: changes the key. */
+  /** Changes the key when the conversation's session was started. */
   rename(key: string): void {
     if (key === this.#key) return
     this.#key = key
@@ -404,7 +411,7 @@ export class PromptQueue {
     return this.#prompts.find(prompt => prompt.id === id && isQueued(prompt.state))
   }
 
-  /** The prompts that are on their way to the agent. */
+  /** The prompts that are still to be sent. */
   #unsent(): Prompt[] {
     return this.#prompts.filter(isUnsent)
   }
@@ -423,7 +430,10 @@ export class PromptQueue {
     return this.#prompts.findLastIndex(({ state }) => isQueued(state)) + 1
   }
 
-  /** A prompt written while the queue is paused is inserted before the already queued ones, and so is a prompt for the running turn. */
+  /**
+   * Inserts a prompt. A prompt that is written while the queue is paused, or that is for the running turn, goes before the already queued
+   * prompts.
+   */
   #insert(prompt: Prompt, position?: number): void {
     const isBehind = prompt.joins
       ? (one: Prompt) => isUnsent(one) && !one.joins
@@ -438,7 +448,7 @@ export class PromptQueue {
     prompt.wasPaused = false
   }
 
-  /** No prompt is to be sent before the others. */
+  /** Ends the precedence of prompts that were to be sent before the others. */
   #nothingNext(): void {
     for (const prompt of this.#prompts) {
       prompt.joins = false
@@ -452,7 +462,7 @@ export class PromptQueue {
     this.#changed()
   }
 
-  /** Returns whether the queue's state changed. */
+  /** Applies an event to the queue's state. Returns whether the state changed. */
   #apply(event: QueueEvent): boolean {
     const before = this.#state
     this.#state = QUEUE_TRANSITIONS[before][event]
@@ -479,7 +489,7 @@ export class PromptQueue {
     void this.#prepareNext()
   }
 
-  /** Later prompts may refer to a refused prompt, so they are refused, too. */
+  /** Refuses a prompt and the later ones, since they may refer to it. */
   #refuse(refused: Prompt, message: string): void {
     const from = this.#prompts.indexOf(refused)
     const { wasPaused } = refused
@@ -492,7 +502,7 @@ export class PromptQueue {
     if (this.#prompts.some(prompt => prompt.wasPaused)) this.#apply('fail')
   }
 
-  /** A prompt that is sent at once leaves the queue within the same call and isn't stored. */
+  /** Reports a change and saves the queue a microtask later, so that a prompt that is sent immediately isn't stored. */
   #changed(): void {
     this.#change.fire()
     if (this.#saveDue) return
@@ -507,7 +517,7 @@ export class PromptQueue {
   }
 }
 
-/** Whether the prompt is still to be sent. */
+/** Whether the prompt hasn't been sent yet and doesn't return to the composer. */
 function isUnsent({ state }: Prompt): boolean {
   return state === 'sending' || isQueued(state)
 }

@@ -4,16 +4,16 @@ import { type Draft, draftOf } from '../../common/draft.ts'
 import { type Attachment, attachmentOf } from '../attachment.ts'
 import { nextState, type PromptEvent, type PromptState } from './prompt-states.ts'
 
-/** How a prompt ended. */
+/** How the turn of a prompt ended. */
 export type TurnOutcome =
-  /** The turn ended; `error` when the agent reported one. */
+  /** The turn ended; `error` if the agent reported an error. */
   | { type: 'ended'; stopReason?: StopReason; error?: AgentErrorInfo }
-  /** The agent answered the prompt with an error, or is gone; the error as it was thrown. */
+  /** The agent answered the prompt with an error, or is gone; `error`: the thrown error. */
   | { type: 'failed'; error: unknown }
   /** The prompt left the queue without being sent. */
   | { type: 'withdrawn' }
 
-/** Creates what the agent gets, when the prompt is next. If it rejects, the prompt is refused with the error's message. */
+/** Creates the content for the agent when the prompt is next. If it rejects, the prompt is refused with the error's message. */
 export type Prepare = (prompt: Prompt) => Promise<ContentBlock[]>
 
 interface PromptOptions {
@@ -24,22 +24,22 @@ interface PromptOptions {
   joins?: boolean
 }
 
-/** A prompt that the agent doesn't have yet. Only its queue changes it. */
+/** A prompt that the agent doesn't have yet. Only the prompt's queue changes it. */
 export class Prompt {
   readonly id: string
   /** milliseconds since the epoch */
   readonly createdAt = Date.now()
-  /** The content for the agent, once created. */
+  /** The content for the agent; empty until the content is created. */
   content: ContentBlock[] = []
-  /** Why the prompt returns to the composer, or why the agent requires a sign-in: a sentence. */
+  /** A sentence that says why the prompt returns to the composer, or why the agent requires a sign-in. */
   reason: string | undefined
-  /** More about `reason`, from the agent. */
+  /** More details about `reason`, from the agent. */
   detail: string | undefined
-  /** The agent that the prompt was written for; `undefined` until one is chosen. The prompt is never sent to another agent. */
+  /** The agent that the prompt was written for; `undefined` until an agent is chosen. The prompt is never sent to another agent. */
   agentId: string | undefined
-  /** The user wants it to be added to the running turn. */
+  /** The user wants the prompt to be added to the running turn. */
   joins: boolean
-  /** The prompt was queued when the queue was paused: a prompt written after that goes first. */
+  /** Set if the prompt was in the queue when the queue was paused: a prompt written after the pause goes first. */
   wasPaused = false
   readonly prepare: Prepare | undefined
   #state: PromptState
@@ -55,7 +55,7 @@ export class Prompt {
     this.#draft = draft
   }
 
-  /** How the prompt's first turn ended. */
+  /** Resolves to how the prompt's first turn ended. */
   get outcome(): Promise<TurnOutcome> {
     return this.#outcome.promise
   }
@@ -70,7 +70,10 @@ export class Prompt {
     return this.#draft
   }
 
-  /** Changes the state as the table says. */
+  /**
+   * Applies an event to the state.
+   * @throws if the state has no such transition
+   */
   apply(event: PromptEvent, reason?: { message?: string; detail?: string }): void {
     this.#state = nextState(this.#state, event)
     this.reason = reason?.message

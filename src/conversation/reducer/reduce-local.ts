@@ -52,37 +52,37 @@ export type LocalEvent =
   | { type: 'prompt_accepted'; messageId: string }
   /** The agent is asked to add the user's prompt to the running turn. */
   | { type: 'prompt_steering'; promptId: string; content: ContentBlock[] }
-  /** The agent's decision about a prompt for the running turn. */
+  /** The agent decided whether to add a prompt to the running turn. */
   | { type: 'prompt_steered'; promptId: string; outcome: SteeringOutcome }
-  /** `refusal`: why a rule that matches doesn't allow it. */
+  /** A permission request is shown to the user. `refusal`: why a rule that matches the request doesn't allow it. */
   | { type: 'permission_asked'; requestId: string; request: PermissionRequest; refusal?: string }
-  /** A request that a permission rule answered immediately: it's never pending. */
+  /** A permission rule answered a request immediately, so the request is never pending. */
   | { type: 'permission_ruled'; requestId: string; request: PermissionRequest; answer: RuleAnswer }
   | { type: 'elicitation_asked'; requestId: string; request: ElicitationRequest }
-  /** A request was answered or withdrawn. `rule`: the rule that answered it while it was shown. */
+  /** A request was answered or withdrawn. `rule`: the rule that answered the request while it was shown. */
   | {
       type: 'request_answered'
       requestId: string
       outcome: PermissionOutcome | ElicitationOutcome
       rule?: AppliedRule
     }
-  /** A request is shown as pending but no longer is. How it ended is unknown. */
+  /** A request that is shown as pending no longer is. How the request ended is unknown. */
   | { type: 'request_closed'; requestId: string }
-  /** The user has completed the purpose of an opened URL. */
+  /** The user has finished the task for which a URL was opened. */
   | { type: 'visit_done'; elicitationId: string }
-  /** The user chose an option's value, or the choice failed and is reverted. */
+  /** The user chose an option's value, or the choice failed and the value is reverted. */
   | { type: 'config_option'; optionId: string; value: string | boolean }
-  /** A terminal that the client runs for the agent. `truncated`: earlier output is lost. */
+  /** The client reports a terminal that it runs for the agent. `truncated`: earlier output is lost. */
   | { type: 'terminal'; terminal: TerminalPatch & { truncated?: boolean } }
   | { type: 'terminal_output'; terminalId: string; text: string }
-  /** The files that a finished turn changed are known. */
+  /** The list of files that a finished turn changed is known. */
   | { type: 'turn_files'; turn: number; files: TurnFiles }
-  /** The replay has ended. Its unfinished entries stay open only while the agent works. */
+  /** The replay of a load has ended. Unfinished entries of the replay stay open only while the agent works. */
   | { type: 'load_finished' }
-  /** The agent is gone or the session closed: everything open is closed. `message` is shown where a turn ran. */
+  /** The agent is gone or the session was closed: closes all open entries. `message` is shown where a turn ran. */
   | { type: 'agent_gone'; message?: string; code?: number }
 
-/** Events that may happen in the middle of a word. */
+/** Local events that may come in the middle of a word of the agent's text. */
 const WITHIN_TEXT: ReadonlySet<LocalEvent['type']> = new Set([
   'terminal',
   'terminal_output',
@@ -90,7 +90,10 @@ const WITHIN_TEXT: ReadonlySet<LocalEvent['type']> = new Set([
   'turn_files',
 ])
 
-/** Like `reduce`, for events that don't come from the agent. A load begins with a new state instead of an event. */
+/**
+ * Applies an event to the state and returns the changes. Like `reduce`, for events that don't come from the agent. A load begins with a new
+ * state instead of an event.
+ */
 export function reduceLocal(state: ReducerState, event: LocalEvent, now?: number): Change[] {
   const step: Step = { state, now, changes: [] }
   const isRelease = state.memory.holding !== undefined && !WITHIN_TEXT.has(event.type)

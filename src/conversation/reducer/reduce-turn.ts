@@ -20,11 +20,11 @@ import { rememberCost, summarizeTurn } from './summarize-turn.ts'
 
 /** The stop reason of a turn that ended because the agent's process or the window ended. */
 export const INTERRUPTED = 'interrupted'
-/** The turn of a prompt ended without any content, as with some agents when the model refused. */
+/** The stop reason of a turn without any content; some agents end a turn this way when the model refused. */
 const EMPTY = 'empty'
 
 /**
- * The agent reported foreground work. A state that this version of Parley doesn't know, or the state `unknown`, counts as busy but
+ * Applies the agent's report of foreground work. The state `unknown`, or one that this version of Parley doesn't know, counts as busy but
  * unconfirmed.
  */
 export function reportWork(step: Step, state: string, reported: ReportedBackground = {}): void {
@@ -62,8 +62,8 @@ export interface WorkEnd extends ReportedBackground {
 }
 
 /**
- * Ends foreground work and closes its open entries. A repeated report, or one for an idle session, changes only the background work: such a
- * snapshot may repeat the last stop reason.
+ * Ends foreground work and closes its open entries. A repeated report, or a report for an idle session, changes only the background work:
+ * such a snapshot may repeat the last stop reason.
  */
 export function endWork(step: Step, end: WorkEnd): void {
   const { state } = step
@@ -100,7 +100,7 @@ export function endWork(step: Step, end: WorkEnd): void {
   updateActivity(step)
 }
 
-/** Of a turn that ended as if all were well. */
+/** Returns the error that the agent's answer contains, if the turn ended without reporting an error. */
 function errorInAnswer(
   { stopReason = 'end_turn' }: WorkEnd,
   last: MessageEntry | undefined,
@@ -112,7 +112,7 @@ function errorInAnswer(
   return { code: RpcCode.internalError, message, ...(detail !== undefined && { detail }) }
 }
 
-/** Each report is complete: work that it no longer contains has ended. */
+/** Replaces the background work. Each report is complete: work that it no longer contains has ended. */
 function updateBackground(step: Step, background: Background): void {
   const { state } = step
   const { memory } = state

@@ -7,9 +7,9 @@ import { isIdle, reduce } from './reduce.ts'
 import { type LocalEvent, reduceLocal } from './reduce-local.ts'
 
 /**
- * Applies updates of a subagent's session, by that session's id: its entries are among those of the session that started it. What it
- * reports about itself as a whole (options, plans, usage) is kept apart and not shown. Ids of messages and tool calls are its own; those of
- * terminals have to be unique. `undefined`, or a subagent that was never announced, means the session itself.
+ * Applies an update of the subagent's session `within`. The subagent's entries are among the entries of the session that started it. The
+ * subagent's options, plans and usage are kept apart and not shown. Ids of messages and tool calls are separate for each subagent; ids of
+ * terminals must be unique. If `within` is `undefined`, or a subagent that was never announced, the update is for the session itself.
  */
 export function reduceWithin(
   state: ReducerState,
@@ -20,17 +20,17 @@ export function reduceWithin(
   const subagent = within === undefined ? undefined : state.memory.subagentStates.get(within)
   if (!subagent) return reduce(state, update, now)
   const changes = inSubagent(state, subagent, now, () => reduce(subagent, addressedTo(subagent, update), now))
-  // The parent's own report may come late, or not at all.
+  // The report by the session that announced the subagent may come late, or not at all.
   if (update.type === 'state')
     changes.push(...reduce(announcer(state, subagent), stateOf(subagent, update), now))
   return changes
 }
 
-/** Like `reduceLocal`, for events that may concern a subagent, which the request or its answer identifies. */
+/** Like `reduceLocal`, for events that may concern a subagent: the request or its answer identifies the subagent. */
 export function reduceLocalWithin(state: ReducerState, event: LocalEvent, now?: number): Change[] {
   const subagents = state.memory.subagentStates
   if (event.type === 'agent_gone' || event.type === 'load_finished' || event.type === 'visit_done') {
-    // Ends all of them; only the session's own turn gets a message.
+    // Applies the event to all subagents; only the session's own turn gets a message.
     const silent: LocalEvent = event.type === 'agent_gone' ? { type: 'agent_gone' } : event
     const theirs = [...subagents.values()].flatMap(subagent =>
       inSubagent(state, subagent, now, () => reduceLocal(subagent, silent, now)),
@@ -66,12 +66,12 @@ function inSubagent(
   const all = work()
   const changes: Change[] = all.filter(change => change.type !== 'head')
   if (subagent.memory.background !== background) changes.push({ type: 'head', key: 'activity' })
-  // The session waits for the user when a subagent does.
+  // The session waits for the user when a subagent waits for the user.
   if (openRequests.size !== waiting) updateActivity({ state, now, changes })
   return changes
 }
 
-/** Messages to a subagent come only from another session, so they aren't prompts of the user. */
+/** Returns an update for a subagent in which user messages are session messages: they come only from another session, not from the user. */
 function addressedTo({ within, memory }: ReducerState, update: SessionUpdate): SessionUpdate {
   if ((update.type !== 'message_chunk' && update.type !== 'message') || update.role !== 'user') return update
   const messageId = update.messageId ?? `to ${within}`
@@ -88,7 +88,7 @@ function addressedTo({ within, memory }: ReducerState, update: SessionUpdate): S
   return { type: 'session_message', message: { messageId, ...to, content: [update.content] } }
 }
 
-/** The state of the session in which a subagent was announced. */
+/** Returns the state of the session in which a subagent was announced. */
 function announcer(state: ReducerState, { within = '' }: ReducerState): ReducerState {
   if (positionsOf(state.memory, SUBAGENT).has(within)) return state
   for (const subagent of state.memory.subagentStates.values()) {

@@ -43,7 +43,7 @@ const REDUCERS: Reducers<SessionUpdate['type']> = {
   },
 }
 
-/** Updates that may come in the middle of a word. */
+/** Updates of the agent that may come in the middle of a word of its text. */
 const WITHIN_TEXT: ReadonlySet<SessionUpdate['type']> = new Set([
   'message_chunk',
   'terminal',
@@ -60,9 +60,9 @@ const WITHIN_TEXT: ReadonlySet<SessionUpdate['type']> = new Set([
 /**
  * Applies one update to the state and returns its changes.
  *
- * The state is changed in place, so that the hundred-thousandth update costs what the tenth did: lists grow at their
- * end, entities are found by their ids, adjacent text is appended to. What an update holds is never changed. In one
- * list of changes an entry is reported either as a whole or by its appended text, never both.
+ * The state is changed in place, so that the cost of an update doesn't grow with the number of earlier updates: lists grow at their end,
+ * entities are found by their ids, adjacent text is appended. The content of an update is never changed. A list of changes reports an entry
+ * either as a whole or by its appended text, never both.
  *
  * @param now milliseconds since the epoch; absent in a replay, whose entries get no times.
  */

@@ -1,7 +1,7 @@
 import type { SessionState } from '../state.ts'
 import { createMemory, type ReducerMemory } from '../step.ts'
 
-/** The state of a session with its reducer's indexes; only created by {@link createSessionState}. */
+/** The state of a session with its reducer's indexes; created only by {@link createSessionState}. */
 export interface ReducingState extends SessionState {
   readonly memory: ReducerMemory
 }

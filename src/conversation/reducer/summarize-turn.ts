@@ -6,20 +6,20 @@ import type { TurnFiles, TurnSummary } from '../state-base.ts'
 import { entryAt, type ReducerState, type Step, touch } from '../step.ts'
 import { isNotable } from '../turn-summary.ts'
 
-/** Work begins: the cost of its turn is counted from here. */
+/** Remembers the cost at the beginning of a turn's work, from which the turn's cost is counted. */
 export function rememberCost({ memory, usage, turn }: ReducerState): void {
-  // an agent that continues an earlier session may count from that session's beginning
+  // an agent that continues an earlier session may include that session's cost
   memory.costBefore = usage?.cost?.amount ?? (turn <= 1 ? 0 : undefined)
 }
 
 /**
  * Adds a summary in numbers to the last entry of a turn when the turn's work has ended. Work that continues a turn updates the summary. A
- * short answer without tools gets none.
+ * turn with a short answer and no tool calls gets no summary.
  */
 export function summarizeTurn(step: Step): void {
   const { state, now } = step
   const { entries, turn, turnStartedAt, usage, memory } = state
-  // a subagent works within the turn of its session; of a saved conversation, only the end may have been read
+  // a subagent works within the turn of its session; of a saved conversation, perhaps only the end was read
   if (state.within !== undefined || now === undefined || entries.at(-1)?.turn !== turn) return
   let from = entries.length
   while (entries[from - 1]?.turn === turn) from--
@@ -40,13 +40,16 @@ export function summarizeTurn(step: Step): void {
   touch(step, entries.length - 1)
 }
 
-/** Counts the tool calls among these entries. A tool call that the user rejected or stopped doesn't count as failed, though many agents report it so. */
+/**
+ * Counts the tool calls among these entries. A tool call that the user rejected or stopped doesn't count as failed, although many agents
+ * report it as failed.
+ */
 function countTools(state: ReducerState, from: number, to: number): Pick<TurnSummary, 'tools' | 'failed'> {
   const counts = { tools: 0, failed: 0 }
   const refused = new Set<string>()
   const keyOf = ({ within = '', toolCallId = '' }: { within?: string; toolCallId?: string }) =>
     JSON.stringify([within, toolCallId])
-  // a request is after its tool call
+  // a request comes after its tool call in the list
   for (let at = to - 1; at >= from; at--) {
     const asked = entryAt(state, at, PERMISSION)
     if (asked && isRefused(asked)) refused.add(keyOf(asked))
@@ -64,7 +67,7 @@ function addTo(summary: TurnSummary, { took, files, cost }: TurnSummary): void {
   if (cost) summary.cost = { ...cost, amount: cost.amount + (summary.cost?.amount ?? 0) }
 }
 
-/** Adds a summary to each finished turn of a replay, unless it's known from when the turn ran. */
+/** Adds a summary to each finished turn of a replay that has no summary from when the turn ran. */
 export function summarizeReplay(step: Step): void {
   const { state } = step
   const { entries, memory, turn: latest } = state

@@ -4,35 +4,35 @@ import type { Entry, MessageEntry } from '../state.ts'
 import { isPrompt } from '../user-prompts.ts'
 import { runAllSteps, StepBudget, type SteppedWork } from './stepped-work.ts'
 
-/** Equal answers of this length aren't a coincidence. Characters. */
+/** Minimum length of equal answers that aren't a coincidence. Characters. */
 const MIN_ANSWER = 20
-/** Answers with a common start of this length are versions of the same answer. Characters. */
+/** Minimum length of a common start of two texts that shows that they are versions of the same answer. Characters. */
 export const MIN_COMMON = 40
-/** Maximum number of comparisons; beyond that, a turn is searched only near its expected position. */
+/** Maximum number of comparisons; beyond that, a turn is searched only within {@link NEAR} turns of its expected position. */
 const MAX_COMPARISONS = 250_000
 const NEAR = 50
 
-/** The entries of one turn. */
+/** The entries of one turn, with the texts by which turns are compared. */
 export interface TurnEntries {
-  /** 0: entries before the first prompt */
+  /** number of the turn; 0: the entries before the first prompt */
   turn: number
   entries: readonly Entry[]
   prompt: MessageEntry | undefined
   /** the prompt without white space, since agents wrap lines differently */
   promptText: string
-  /** the text of each message, likewise */
+  /** the text of each message, without white space */
   texts: ReadonlyMap<Entry, string>
   /** the agent's answer, without white space */
   answer: string
   /** the agent's thoughts, without white space; many agents replay none */
   thought: string
-  /** ids of tool calls */
+  /** ids of the turn's tool calls */
   tools: ReadonlySet<string>
-  /** titles of the tool calls: some agents use other ids in a replay */
+  /** titles of the turn's tool calls, since some agents use other ids in a replay */
   calls: ReadonlySet<string>
 }
 
-/** The text without white space, since agents wrap lines differently. A regular expression would allocate too much. */
+/** Returns the text without white space, since agents wrap lines differently. A regular expression would allocate too much. */
 export function withoutSpace(text: string): string {
   if (units.length < text.length) units = new Uint16Array(Math.min(2 * text.length, MAX_SHARED_UNITS))
   const into = units.length < text.length ? new Uint16Array(text.length) : units
@@ -44,7 +44,7 @@ export function withoutSpace(text: string): string {
   return length === text.length ? text : Buffer.from(into.buffer, 0, 2 * length).toString('utf16le')
 }
 
-/** Buffer for texts of up to this length (UTF-16 units), reused to avoid garbage collection of thousands of arrays. */
+/** Maximum length of a text, in UTF-16 units, for the buffer that is reused to avoid garbage collection of thousands of arrays. */
 const MAX_SHARED_UNITS = 1 << 16
 let units = new Uint16Array(1 << 12)
 
@@ -52,7 +52,7 @@ export function isSpace(unit: number): boolean {
   return unit <= 0x20 || unit === 0xa0 || (unit >= 0x2000 && unit <= 0x200b) || unit === 0x3000
 }
 
-/** The turns of both sides. Agents replay consecutive prompts without an answer as one prompt, which is split again. */
+/** Splits both sides into turns. Agents replay consecutive prompts without an answer as one prompt, which is split again. */
 export function* splitTurns(
   known: readonly Entry[],
   replay: readonly Entry[],
@@ -67,12 +67,12 @@ export function* splitTurns(
   return [ours, joinSteered(ours, theirs)]
 }
 
-/** Prompts that the user added to a running turn are replayed as separate turns; joins them with that turn. */
+/** Joins the replayed turns of prompts that the user added to a running turn with that turn: agents replay them as separate turns. */
 function joinSteered(ours: readonly TurnEntries[], theirs: readonly TurnEntries[]): readonly TurnEntries[] {
   const steered = ours.filter(turn => steeredTexts(turn).length > 0)
   if (steered.length === 0) return theirs
   const joined: TurnEntries[] = []
-  /** prompts added to the last turn that haven't been found yet */
+  /** the prompts added to the last turn that haven't been found in the replay yet */
   let added: string[] = []
   for (const turn of theirs) {
     const last = joined.at(-1)
@@ -115,7 +115,7 @@ function turnOf(entries: readonly Entry[]): TurnEntries {
   return runAllSteps(turnInSteps(entries, new StepBudget()))
 }
 
-/** Number of characters that count as the work of one entry. */
+/** Number of characters that count as one unit of work, like an entry. */
 const TEXT_OF_STEP = 2000
 
 function* turnInSteps(entries: readonly Entry[], budget: StepBudget): SteppedWork<TurnEntries> {
@@ -151,7 +151,7 @@ function* turnInSteps(entries: readonly Entry[], budget: StepBudget): SteppedWor
   }
 }
 
-/** Splits a prompt of several blocks that is known as several consecutive prompts. */
+/** Splits a replayed prompt of several blocks into the consecutive prompts that it was originally. */
 function splitPrompt(turn: TurnEntries, ours: readonly TurnEntries[]): TurnEntries[] {
   const { prompt, promptText } = turn
   if (!prompt || prompt.messageId !== undefined || prompt.blocks.length < 2) return [turn]
@@ -188,7 +188,7 @@ function piecesOf(prompt: MessageEntry, ours: readonly TurnEntries[]): MessageEn
 
 type Pair = [known: TurnEntries | undefined, replay: TurnEntries | undefined]
 
-/** Finds the turns that both sides have, in the same order. */
+/** Returns pairs of the turns that both sides have, in the same order. */
 export function* alignTurns(
   known: readonly TurnEntries[],
   replay: readonly TurnEntries[],
@@ -232,8 +232,8 @@ function isCertain(a: TurnEntries, b: TurnEntries): boolean {
 }
 
 /**
- * How likely two turns are the same; 0: not at all. Turns with different prompts are the same only if the agent's work is equal; then both
- * prompts stay (see `isSamePrompt`).
+ * Returns how likely two turns are the same; 0: they aren't. Turns with different prompts are the same only if the agent's work is equal;
+ * then both prompts stay (see `isSamePrompt`).
  */
 function likeness(a: TurnEntries, b: TurnEntries): number {
   if (a.turn === 0 || b.turn === 0) return a.turn === b.turn ? 10 : 0
@@ -243,19 +243,19 @@ function likeness(a: TurnEntries, b: TurnEntries): number {
   const answers = likeAnswers(a.answer, b.answer)
   const sameWork = (shared > 0 && calls > 0) || (answers === 4 && a.answer.length >= MIN_ANSWER)
   if (prompts === 0 && !(sameWork && answers > 0)) return 0
-  // the ids of tool calls alone say little: some agents count them in each turn
+  // equal ids of tool calls alone prove little: some agents count tool calls in each turn
   if (!(shared > 0 && calls > 0) && differ(a, b)) return 0
   const thoughts = b.thought === '' ? 0 : likeAnswers(a.thought, b.thought)
   return 1 + prompts + shared + calls + answers + thoughts
 }
 
 /**
- * Whether a replayed prompt is the known one, which is shown as the user wrote it: they are equal apart from white space, or
- * differ only in the form of the mentions, or the replay has more blocks before or after it. No measured agent cuts prompts, so
- * one that begins another is another prompt.
+ * Whether a replayed prompt is the known prompt, which is shown as the user wrote it: the two are equal apart from white space, differ only
+ * in the form of the mentions, or the replay has more blocks before or after the known prompt. No measured agent cuts prompts, so a
+ * replayed prompt that is the beginning of a known one is another prompt.
  */
 export function isSamePrompt(known: TurnEntries, replayed: TurnEntries): boolean {
-  // work that wasn't started by a prompt
+  // without a prompt: entries before the first prompt
   if (!known.prompt || !replayed.prompt) return known.prompt === replayed.prompt
   if (known.promptText === replayed.promptText) return true
   if (besidePrompt(known, replayed)) return true
@@ -272,7 +272,7 @@ export function isSamePrompt(known: TurnEntries, replayed: TurnEntries): boolean
   return true
 }
 
-/** The blocks before or after the known prompt in a replayed one, such as notes of the agent to its model (Kimi Code). */
+/** Returns the blocks before or after the known prompt in a replayed prompt, such as the agent's notes to its model (Kimi Code). */
 export function besidePrompt(known: TurnEntries, replayed: TurnEntries): ContentBlock[] | undefined {
   const blocks = replayed.prompt?.blocks ?? []
   if (known.promptText === '' || !replayed.promptText.includes(known.promptText)) return undefined
@@ -286,7 +286,7 @@ export function besidePrompt(known: TurnEntries, replayed: TurnEntries): Content
   return undefined
 }
 
-/** The texts, without white space, that may represent a block of the known prompt in a replay. */
+/** Returns the texts, without white space, that may represent a block of the known prompt in a replay. */
 function namesOf(block: ContentBlock): string[] {
   if (isText(block)) return [withoutSpace(textOf([block]))]
   if (block.type !== 'resource_link' && block.type !== 'resource') return []
@@ -309,7 +309,7 @@ function differ(a: TurnEntries, b: TurnEntries): boolean {
   return commonLength(a.answer, b.answer) < least
 }
 
-/** The length of the common start of two texts. */
+/** Returns the length of the common start of two texts. */
 export function commonLength(a: string, b: string): number {
   const most = Math.min(a.length, b.length)
   let length = 0
@@ -329,7 +329,7 @@ function shares(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return false
 }
 
-/** The pairs with the highest total score, in the same order on both sides. */
+/** Returns the pairs with the highest total score, in the same order on both sides. */
 function* bestMatches(
   ours: readonly TurnEntries[],
   theirs: readonly TurnEntries[],

@@ -17,18 +17,18 @@ export interface Loaded {
   setup: SessionSetup
 }
 
-/** A state with more entries than this is built in a separate step. */
+/** Number of entries above which a state is built in a separate step. */
 const LONG = 1000
 
-/** Whether updates of this type are a part of a replay: updates of entries, and of their terminals. */
+/** Whether updates of this type are part of a replay: updates of entries and of their terminals. */
 function isReplayed(type: SessionUpdate['type']): boolean {
   return type === 'terminal' || type === 'terminal_output' || Object.hasOwn(ENTRY_REDUCERS, type)
 }
 
 /**
- * The conversation of a session while its agent loads or resumes it. A failed load loses nothing. The replay is merged
- * with the known conversation, since a replay may contain less than the user has seen. Some agents replay after their
- * response, or although the session was only resumed: such updates are merged, too, until the user continues.
+ * The conversation of a session while its agent loads or resumes the session. A failed load loses nothing. The replay is merged with the
+ * known conversation, since it may contain less than the user has seen. Some agents replay after their response, or although the session
+ * was only resumed: such updates are merged, too, until the user continues.
  */
 export class Load {
   readonly #saved: () => ReducingState | undefined
@@ -36,17 +36,17 @@ export class Load {
   #before: Loaded | undefined
   /** the state to merge the replay with, until the user continues */
   #known: ReducingState | undefined
-  /** the replay so far */
+  /** the part of the replay that has arrived */
   #replay: ReducingState | undefined
   /** The agent responded without a replay. */
   #isEmpty = false
 
-  /** `saved`: the saved conversation, if any. */
+  /** `saved`: returns the saved conversation, if there is one. */
   constructor(saved: () => ReducingState | undefined = () => undefined) {
     this.#saved = saved
   }
 
-  /** Returns the state to show during the replay: no entries, but the session's title, options and so on. */
+  /** Starts a load. Returns the state to show during the replay: it has no entries, but the session's title, options and commands. */
   start(before: Loaded): ReducingState {
     this.#before = before
     const fresh = createSessionState()
@@ -55,12 +55,12 @@ export class Load {
     return Object.assign(fresh, { commands, configOptions })
   }
 
-  /** The session is resumed with this conversation. If the agent replays it anyway, nothing is duplicated. */
+  /** Starts with the conversation of a session that is resumed. If the agent replays the conversation anyway, nothing is duplicated. */
   resume(known: ReducingState): void {
     this.#known = known.entries.length > 0 ? known : undefined
   }
 
-  /** The load failed. Returns the state from before it, if any. */
+  /** Ends a failed load. Returns the state from before the load, if any. */
   undo(): Loaded | undefined {
     const before = this.#before
     this.#before = undefined
@@ -68,8 +68,8 @@ export class Load {
   }
 
   /**
-   * The agent responded. Returns the merged state, in steps: until the last one, the load isn't over and can be undone or
-   * finished again.
+   * Merges the replay when the agent has responded. Returns the merged state, in steps: until the last step, the load isn't over and can be
+   * undone or finished again.
    */
   *finish(replayed: ReducingState): SteppedWork<ReducingState> {
     // a resumed session keeps its conversation
@@ -95,12 +95,12 @@ export class Load {
     return known
   }
 
-  /** Part of a replay has arrived, and more may follow. */
+  /** Whether a part of a late replay has arrived; more parts may follow. */
   get isReplayed(): boolean {
     return this.#known !== undefined && this.#replay !== undefined
   }
 
-  /** Whether the update belongs to a late replay. If so, it's held until `merge`. */
+  /** Whether the update belongs to a late replay. If so, the update is held until `merge`. */
   takes(update: SessionUpdate, within?: string): boolean {
     if (!this.#known || !isReplayed(update.type)) return false
     // a replay starts with a prompt; anything else may be a new message of the agent
@@ -118,13 +118,13 @@ export class Load {
     return merged
   }
 
-  /** The user continues or the agent works: later updates aren't part of a replay. */
+  /** Ends the wait for a late replay, since the user continues or the agent works: later updates aren't part of a replay. */
   end(): void {
     this.#known = undefined
     this.#replay = undefined
   }
 
-  /** Adds a note below a saved conversation about its source. `promptFollows`: a prompt follows, so the note stays. */
+  /** Adds a note below a saved conversation about its source. `promptFollows`: a prompt follows, so the note stays there. */
   addSavedCopyNote(state: ReducingState, promptFollows: boolean): Change[] {
     if (!this.#isEmpty) return []
     if (promptFollows) this.#isEmpty = false
@@ -142,7 +142,8 @@ export class Load {
 }
 
 /**
- * `reported`: the state with what the agent reported about the session as a whole. `isCompared`: a note says what the replay lacks.
+ * Merges two states, in steps. `reported`: the state with the agent's reports about the session as a whole. `isCompared`: a note says which
+ * part is missing in the replay.
  */
 function* mergeStates(
   known: ReducingState,
@@ -177,7 +178,7 @@ function* mergeStates(
   return state
 }
 
-/** Maps the ids of the replay to the merged entries, so that later updates find them. */
+/** Maps the ids of the replay to the merged entries, so that later updates find the entries. */
 function keepNames(state: ReducerState, replay: ReducerState, positions: readonly number[]): void {
   const { memory } = state
   const copy = (from: ReadonlyMap<string, number>, to: Map<string, number>) => {

@@ -17,20 +17,20 @@ import {
 } from './align-turns.ts'
 import { runAllSteps, StepBudget, type SteppedWork } from './stepped-work.ts'
 
-/** Shorter texts are matched only at their expected position: elsewhere they may match by chance. Characters. */
+/** Minimum length of a text that is matched away from its expected position: shorter texts may match there by chance. Characters. */
 const MIN_TEXT = 8
 
 export interface MergedEntries {
-  /** With new ids and turn numbers. The entries of both sides are left unchanged. */
+  /** The merged entries, with new ids and turn numbers. The entries of both sides are left unchanged. */
   entries: Entry[]
-  /** By position in the replay: the new position of that entry; -1 if it was split. */
+  /** The new position of each replayed entry, by its position in the replay; -1 if the entry was split. */
   positions: number[]
 }
 
 /**
- * Merges the conversation known to Parley with the agent's replay of it. Entries that both have appear once, with the
- * times, answers and output that the user saw. Entries that only the replay has keep their place in the replay. Entries
- * that only Parley has stay; below each run of turns with such entries, `note` creates the entry that says so.
+ * Merges the conversation known to Parley with the agent's replay of it. Entries that both sides have appear once, with the times, answers
+ * and output that the user saw. Entries that only the replay has keep their place in the replay. Entries that only Parley has stay; below
+ * each run of turns with such entries, `note` creates an entry that tells the user.
  */
 export function mergeEntries(
   known: readonly Entry[],
@@ -54,7 +54,7 @@ export function* mergeInSteps(
   const index = new Map<Entry, number>()
   let turn = 0
   let lacking = false
-  // no agent replays another agent's part of the conversation: a notice says so
+  // no agent replays another agent's part of the conversation, and a notice already tells the user
   const ownFrom = ours.findLastIndex(one => one.entries.some(continuedIn)) + 1
   const foreign = new Set(ours.slice(0, ownFrom))
   const close = () => {
@@ -80,28 +80,28 @@ export function* mergeInSteps(
   return { entries, positions }
 }
 
-/** A copy that can be appended to: the replay may continue in its own entry before the next merge. */
+/** Returns a copy that can be appended to: the replay may continue in its own entry before the next merge. */
 function ownEntry(entry: Entry): Entry {
   return entryKind(entry).copy?.(entry) ?? { ...entry }
 }
 
-/** Whether the user would miss the entry, and the agent may not remember it. A banner outside of any turn says nothing about that. */
+/** Whether the user would miss the entry, so that its absence in a replay is worth a note. A notice outside of any turn isn't. */
 export function isSubstance(entry: Entry): boolean {
   if (entry.turn === 0 || entry.outOfTurn) return false
   return (entry.kind === 'message' && entry.role !== 'thought') || entry.kind === 'tool_call'
 }
 
-/** A known entry, and the replayed entries that it replaces. */
+/** A known entry and the replayed entries that it replaces. */
 interface KnownEntry {
   entry: Entry
   from: Entry[]
-  /** its position among Parley's entries of the turn */
+  /** the entry's position among Parley's entries of the turn */
   at: number
 }
 
 interface MergedTurn {
   entries: Array<Pick<KnownEntry, 'entry' | 'from'>>
-  /** Whether something in the turn is missing in the replay. */
+  /** Whether something of the turn is missing in the replay. */
   lacks: (replaysTools: boolean) => boolean
 }
 
@@ -111,7 +111,7 @@ function* mergeTurn(ours: TurnEntries, theirs: TurnEntries, budget: StepBudget):
   const things = new OtherEntries(slots, theirs)
   const prompt = slots.find(({ entry }) => entry === ours.prompt)
   const samePrompt = isSamePrompt(ours, theirs)
-  /** by position: entries that only the replay has, to insert before it */
+  /** entries that only the replay has, by the position of the known entry before which they are inserted */
   const inserted = new Map<number, Entry[]>()
   let at = 0
   for (const entry of theirs.entries) {
@@ -163,9 +163,9 @@ function isQuestion(entry: Entry | undefined): boolean {
 class OtherEntries {
   readonly #slots: readonly KnownEntry[]
   readonly #byId = new Map<string, KnownEntry[]>()
-  /** by other characteristics; computed only if an id isn't found, since it reads the whole input of each tool call */
+  /** entries by their other traits; computed only if an id isn't found, since this reads the whole input of each tool call */
   #byTraits: Map<string, KnownEntry[]> | undefined
-  /** tool calls by kind and file, for a replay with new ids for all of them; empty otherwise */
+  /** tool calls by kind and file, if the replay has new ids for all tool calls; empty otherwise */
   #byFile: Map<string, KnownEntry[]> | undefined
   readonly #theirs: TurnEntries
 
@@ -175,7 +175,7 @@ class OtherEntries {
     for (const slot of slots) put(this.#byId, idOf(slot.entry), slot)
   }
 
-  /** The entry for the same thing. */
+  /** Returns the known entry for a replayed one, if there is one. */
   find(entry: Entry): KnownEntry | undefined {
     const named = this.#byId.get(idOf(entry) ?? '')
     if (named) return named.find(({ from }) => from.length === 0) ?? named[0]
@@ -192,8 +192,8 @@ class OtherEntries {
   }
 
   /**
-   * The next tool call of the same kind for the same files, if the replay has new ids for all tool calls: some agents also replay other
-   * titles, without the input (Kimi Code).
+   * Returns the next tool call of the same kind for the same files, if the replay has new ids for all tool calls: some agents also replay
+   * other titles, without the input (Kimi Code).
    */
   #nextLike(entry: Entry): KnownEntry | undefined {
     if (!this.#byFile) {
@@ -206,13 +206,13 @@ class OtherEntries {
     return next.filter(slot => slot !== undefined).sort((one, other) => one.at - other.at)[0]
   }
 
-  /** The replay has a tool call of that id. */
+  /** Whether the replay has a tool call with the entry's tool call id. */
   #isNamed(entry: Entry): boolean {
     return entry.kind === 'tool_call' && this.#theirs.tools.has(entry.toolCallId)
   }
 }
 
-/** A key for each file that a tool call reads or changes. */
+/** Returns a key for each file that a tool call reads or changes. */
 function filesOfKind(entry: Entry): string[] {
   if (entry.kind !== 'tool_call') return []
   return [...touchedFiles(entry)].map(path => JSON.stringify([entry.within, entry.toolKind, path]))
@@ -225,13 +225,13 @@ function put(slots: Map<string, KnownEntry[]>, key: string | undefined, slot: Kn
   else slots.set(key, [slot])
 }
 
-/** Identifies an entry within a turn. */
+/** Returns a key that identifies an entry within a turn. */
 function idOf(entry: Entry): string | undefined {
   const key = entryKind(entry).mergeKey(entry)
   return key && json([entry.kind, entry.within, ...key])
 }
 
-/** Identifies an entry that the replay has under another id: some agents create new ids. */
+/** Returns a key for an entry that the replay has under another id: some agents create new ids. */
 function traitsOf(entry: Entry): string | undefined {
   const traits = entryKind(entry).traits?.(entry)
   return (
@@ -244,7 +244,7 @@ function traitsOf(entry: Entry): string | undefined {
   )
 }
 
-/** The known entry, completed with data that only the replay has. */
+/** Returns the known entry, completed with data that only the replay has. */
 function enriched(known: Entry, reported: Entry): Entry {
   if (known.kind !== reported.kind) return known
   return entryKind(known).merged?.(known, reported) ?? known
@@ -254,7 +254,7 @@ interface Piece {
   slot: KnownEntry
   start: number
   end: number
-  /** number of characters that the replay has of it */
+  /** number of characters of the piece that the replay has */
   covered: number
 }
 
@@ -262,15 +262,15 @@ interface Stream {
   /** all texts of a role, concatenated, without white space */
   text: string
   pieces: Piece[]
-  /** the text before it has been matched */
+  /** position in `text`: the text before it has been matched */
   cursor: number
-  /** the first piece that ends after the cursor, or an earlier one */
+  /** index of the first piece that ends after the cursor, or of an earlier piece */
   next: number
 }
 
 /**
- * The messages of a turn, by role and subagent. Agents replay text in other pieces than they streamed, so all texts of a role are compared
- * as one.
+ * The messages of a turn, by role and subagent. Agents divide text into other pieces in a replay than while streaming, so all texts of a
+ * role are compared as one text.
  */
 class MessageTexts {
   readonly #slots: readonly KnownEntry[]
@@ -305,8 +305,8 @@ class MessageTexts {
   }
 
   /**
-   * Returns the known message for a replayed one, completed with missing text; `undefined` if the message is new. `text`: the replayed text
-   * without white space.
+   * Returns the known message for a replayed message, completed with missing text; `undefined` if the replayed message is new. `text`: the
+   * replayed text without white space.
    */
   find(reported: MessageEntry, text: string): KnownEntry | undefined {
     if (text === '') return this.#findBlocks(reported)
@@ -323,7 +323,7 @@ class MessageTexts {
     return this.#cover(stream, cursor, cursor + common, true)
   }
 
-  /** A user message is never part of another message. */
+  /** Returns the known user message with exactly this text: a user message is never part of another message. */
   #findWhole({ role, within }: MessageEntry, text: string): KnownEntry | undefined {
     const stream = this.#streamOf(role, within)
     const piece = stream.pieces.find(
@@ -348,7 +348,10 @@ class MessageTexts {
     return whole?.start ?? -1
   }
 
-  /** `wholly`: the last message counts as found completely, even if the rest of it differs in the replay. */
+  /**
+   * Marks a part of the text as found in the replay. `wholly`: the last message counts as found completely, even if its rest differs in the
+   * replay.
+   */
   #cover(stream: Stream, from: number, to: number, wholly = false): KnownEntry | undefined {
     let last: Piece | undefined
     for (let i = from >= stream.cursor ? stream.next : 0; i < stream.pieces.length; i++) {
@@ -364,7 +367,7 @@ class MessageTexts {
     return last?.slot
   }
 
-  /** The message was interrupted here: appends the rest that the replay has. */
+  /** Appends the rest that the replay has to a message that was interrupted here. */
   #lengthen(stream: Stream, reported: MessageEntry, seen: number): KnownEntry | undefined {
     const slot = this.#cover(stream, stream.cursor, stream.text.length)
     const last = slot?.entry
@@ -386,7 +389,7 @@ class MessageTexts {
     return slot
   }
 
-  /** A message without text, such as an image or a file. */
+  /** Returns the known message with the same blocks, for a message without text, such as an image or a file. */
   #findBlocks(reported: MessageEntry): KnownEntry | undefined {
     const blocks = json(reported.blocks)
     const found = this.#slots.find(
@@ -411,7 +414,7 @@ class MessageTexts {
   }
 }
 
-/** The blocks of a message after this many characters, not counting white space. */
+/** Returns the blocks of a message after this many characters, not counting white space. */
 function afterSqueezed({ blocks }: MessageEntry, seen: number): MessageEntry['blocks'] {
   let remaining = seen
   const rest: MessageEntry['blocks'] = []

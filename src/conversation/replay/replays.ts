@@ -9,24 +9,24 @@ import { runAllSteps, type SteppedWork } from './stepped-work.ts'
 
 /** A merge in progress. */
 interface Merging {
-  /** updates that arrived meanwhile */
+  /** delivers the updates that arrived during the merge */
   held: Array<() => void>
-  /** Runs the remaining steps at once. */
+  /** Runs the remaining steps immediately. */
   finish: () => void
 }
 
 export interface ReplaysOptions {
   conversation: ConversationState
-  /** The saved conversation, in case a load replays nothing. */
+  /** Returns the saved conversation, in case a load replays nothing. */
   saved: (() => ReducingState | undefined) | undefined
-  /** Shows a conversation that a late replay was merged with. */
+  /** Shows the result of merging a late replay. */
   show(merged: ReducingState): void
   schedule: Schedule
 }
 
 /**
- * What an agent replays of a session: before its response to a load, a resume or a fork, or some time after it. Merges it
- * with the known conversation, in steps if it's long; updates that arrive meanwhile wait.
+ * The replays of a session: before the agent's response to a load, a resume or a fork, or some time after it. Merges a replay with the
+ * known conversation, in steps if the conversation is long; updates that arrive during a merge wait.
  */
 export class Replays {
   readonly #options: ReplaysOptions
@@ -40,24 +40,24 @@ export class Replays {
     this.#load = new Load(options.saved)
   }
 
-  /** The session is resumed with this conversation. If the agent replays it anyway, nothing is duplicated. */
+  /** Starts with the conversation of a session that is resumed. If the agent replays the conversation anyway, nothing is duplicated. */
   resume(known: ReducingState): void {
     this.#load.resume(known)
   }
 
-  /** A load begins. Returns the conversation to show during the replay. */
+  /** Begins a load. Returns the conversation to show during the replay. */
   start(before: Loaded): ReducingState {
     this.end()
     return this.#load.start(before)
   }
 
-  /** Whether a merge is in progress. If so, `deliver` is called once it's done. */
+  /** Whether a merge is in progress. If so, `deliver` is called after the merge. */
   holds(deliver: () => void): boolean {
     this.#merging?.held.push(deliver)
     return this.#merging !== undefined
   }
 
-  /** Whether the update is part of a late replay; if so, it's shown a moment later, together with the following updates. */
+  /** Whether the update is part of a late replay; if so, the update is shown a moment later, together with the following updates. */
   takes(update: SessionUpdate, within?: string): boolean {
     if (!this.#load.takes(update, within)) return false
     this.#lateMerge ??= this.#options.schedule(() => this.#mergeLate(), LATE_REPLAY_MS)
@@ -65,7 +65,7 @@ export class Replays {
     return true
   }
 
-  /** Some agents replay after their response: accepts replayed updates until none has arrived for a while. */
+  /** Accepts replayed updates until none has arrived for a while: some agents replay after their response. */
   awaitLate(): void {
     this.#lateEnd?.dispose()
     this.#lateEnd = this.#load.isReplayed
@@ -73,23 +73,23 @@ export class Replays {
       : undefined
   }
 
-  /** The agent responded. Calls `done` with the conversation to show, in a later task if the merge is long. */
+  /** Merges the replay when the agent has responded. Calls `done` with the conversation to show, in a later task if the merge is long. */
   finish(done: (shown: ReducingState) => void): Promise<void> {
-    // updates that were replayed although the session was resumed
+    // merge updates that were replayed although the session was only resumed
     this.#merging?.finish()
     return this.#inSteps(() => this.#load.finish(this.#options.conversation.state), done)
   }
 
-  /** The load failed. Returns the conversation from before it, if any. */
+  /** Ends a failed load. Returns the conversation from before the load, if any. */
   undo(): Loaded | undefined {
     const before = this.#load.undo()
     if (before) this.#merging = undefined
     return before
   }
 
-  /** The user continues or the agent works: later updates aren't part of a replay. */
+  /** Ends the wait for a late replay, since the user continues or the agent works: later updates aren't part of a replay. */
   end(): void {
-    // finish a merge in progress at once
+    // finish a running merge immediately
     this.#merging?.finish()
     while (this.#lateMerge) {
       this.#mergeLate()
@@ -100,7 +100,9 @@ export class Replays {
     this.#load.end()
   }
 
-  /** Adds a note below a conversation that was only saved. `promptFollows`: so the note stays. */
+  /**
+   * Adds a note below a conversation that comes only from Parley's saved copy. `promptFollows`: a prompt follows, so the note stays there.
+   */
   addSavedCopyNote(promptFollows: boolean): void {
     const { conversation } = this.#options
     conversation.report(this.#load.addSavedCopyNote(conversation.state, promptFollows))
@@ -115,7 +117,7 @@ export class Replays {
   }
 
   /**
-   * Merges, each step in a task of its own; a short merge runs at once. Starts over if the conversation changes in between, and
+   * Runs a merge, each step in a separate task; a short merge runs immediately. Starts over if the conversation changes in between, and
    * stops if the load is undone.
    */
   async #inSteps(

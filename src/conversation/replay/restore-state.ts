@@ -14,21 +14,21 @@ import { isPrompt } from '../user-prompts.ts'
 
 /** A saved conversation: its entries, without the reducer's indexes. */
 export interface SavedConversation {
-  /** in their order, from the first on */
+  /** in their order, from the first entry on */
   entries: Entry[]
   terminals: TerminalState[]
   /** the agent's reports about the session as a whole */
   head: Partial<Pick<SessionState, 'title' | 'plans' | 'usage'>> & {
-    /** A turn was running. */
+    /** Set if a turn was running. */
     working?: boolean | undefined
-    /** background work, for a window that continues with the same agent */
+    /** background work, for a window that continues with the same agent process */
     background?: SavedBackground[] | undefined
   }
-  /** The hosted agent of the conversation, and the number of its last frame that is included. */
+  /** The agent process in the host, and the number of its last frame that the saved conversation includes. */
   said?: LastSavedFrame
 }
 
-/** Background work as last listed by the session, or by a subagent of it (`within`). */
+/** Background work as last listed by the session, or by the subagent `within`. */
 interface SavedBackground {
   within?: string | undefined
   toolCalls: string[]
@@ -37,37 +37,37 @@ interface SavedBackground {
   others: number
 }
 
-/** A frame of an agent in the host. */
+/** The last frame of a hosted agent's output that a saved conversation includes. */
 export interface LastSavedFrame {
   hostedId: string
   frame: number
 }
 
 /**
- * Creates the state of a saved conversation, so that it can be shown and continued: later updates find its messages and tool calls.
- * Unfinished entries are closed, since no update will do so.
+ * Creates the state of a saved conversation, so that the conversation can be shown and continued: later updates find its messages and tool
+ * calls. Closes unfinished entries, since no update will close them.
  */
 export function restoreState(conversation: SavedConversation): ReducingState {
   const state = savedState(conversation)
-  // no update has ended that turn, and none will
+  // no update has ended the last turn, and none will
   reduceLocalWithin(state, { type: 'agent_gone' })
   return state
 }
 
-/** The end of a saved conversation, shown until the whole conversation is read. */
+/** The last entries of a saved conversation, shown until the whole conversation is read. */
 export interface ConversationEnd
   extends Pick<SessionState, 'entries' | 'terminals' | 'plans' | 'title' | 'usage'> {
-  /** the position of the first of these entries */
+  /** the position of the first of these entries in the whole conversation */
   first: number
 }
 
-/** The last entries of a saved conversation, from position `first` on, as `restoreState` makes them of the whole one. */
+/** Returns the last entries of a saved conversation, from position `first` on, in the state in which `restoreState` returns them. */
 export function restoreEnd(conversation: SavedConversation, first: number): ConversationEnd {
   const { entries, ...state } = restoreState(conversation)
   return { ...state, first, entries: entries.map((entry, i) => ({ ...entry, id: `e${first + i}` })) }
 }
 
-/** Creates the state of a saved conversation whose agent is still running: nothing is closed. */
+/** Creates the state of a saved conversation whose agent is still running: open entries stay open. */
 export function continueState(conversation: SavedConversation): ReducingState {
   const state = savedState(conversation)
   const { memory, entries } = state
@@ -82,10 +82,10 @@ export function continueState(conversation: SavedConversation): ReducingState {
   return state
 }
 
-/** A longer list isn't saved, since it's written with each change of the session's title, usage and so on. Characters. */
+/** Maximum length of a saved list of background work: it's written with each change of the session's title, usage and so on. Characters. */
 const MAX_BACKGROUND = 64 * 1024
 
-/** Absent if the agent lists no background work, or too much of it. */
+/** Returns the background work to save; `undefined` if the agent lists no background work, or too much of it. */
 export function savedBackground(state: ReducingState): SavedBackground[] | undefined {
   const sessions: ReducerState[] = [state, ...state.memory.subagentStates.values()]
   const listing = sessions.filter(({ memory }) => memory.background !== NO_BACKGROUND)
@@ -125,13 +125,13 @@ function savedState({ entries, terminals, head }: SavedConversation): ReducingSt
 }
 
 /**
- * Updates a conversation that continues in another window from its saved copy, and returns the changes. Entries that are unfinished in the
- * copy stay unfinished.
+ * Updates a conversation that continues in another window from the conversation's saved copy, and returns the changes. Entries that are
+ * unfinished in the copy stay unfinished.
  */
 export function followState(state: ReducingState, { entries, terminals, head }: SavedConversation): Change[] {
   const changes: Change[] = []
   if (entries.length < state.entries.length) {
-    // calls that were closed here still run there
+    // tool calls that were closed in this window still run in the other one
     for (const { id } of state.entries.splice(entries.length)) state.index.delete(id)
     changes.push({ type: 'reset' })
   }
@@ -160,12 +160,12 @@ export function followState(state: ReducingState, { entries, terminals, head }: 
   return changes
 }
 
-/** A state with these entries; open calls and requests stay open. */
+/** Returns a state with these entries; open tool calls and requests stay open. */
 export function stateWithEntries(entries: readonly Entry[]): ReducingState {
   const state = createSessionState()
   for (const entry of entries) {
     const position = state.entries.length
-    // an entry's id is its position: the reducer relies on it
+    // the reducer relies on an entry's id being its position
     const copied: Entry = { ...entry, id: `e${position}` }
     state.entries.push(copied)
     state.index.set(copied.id, position)
@@ -179,14 +179,14 @@ export function stateWithEntries(entries: readonly Entry[]): ReducingState {
 }
 
 /**
- * A copy of a conversation for a fork, with a note that separates the two. Running work isn't part of the copy.
- * `session`: the key of the original session. `before`: the first turn that isn't part of the fork.
+ * Returns a copy of a conversation for a fork, with a note that separates the two. Running work isn't part of the copy. `session`: the key
+ * of the original session. `before`: the first turn that isn't part of the fork.
  */
 export function forkState(state: ReducingState, session: string, before?: number): ReducingState {
   const copy = before === undefined ? structuredClone(state) : stateBefore(state, before)
   const forkedFrom = { session, turn: copy.turn }
   reduceLocalWithin(copy, { type: 'agent_gone' })
-  // the agent echoes its prompts in the original session
+  // the agent echoes prompts of the original session only in that session
   delete copy.memory.echo
   const title = l10n.t('Forked session. New messages stay in this session.')
   reduce(copy, { type: 'notice', severity: 'info', title })
@@ -195,7 +195,7 @@ export function forkState(state: ReducingState, session: string, before?: number
   return copy
 }
 
-/** A copy of a conversation with the turns before this one. */
+/** Returns a copy of a conversation with the turns before this one. */
 function stateBefore(state: ReducingState, turn: number): ReducingState {
   const later = state.entries.findIndex(entry => entry.turn >= turn)
   const entries = state.entries.slice(0, later < 0 ? undefined : later)
@@ -209,8 +209,9 @@ function stateBefore(state: ReducingState, turn: number): ReducingState {
 }
 
 /**
- * The value as JSON can write it: itself, or a copy without values nested deeper than {@link MAX_DEPTH}; `undefined` if
- * that can't be written either. Values from agents are bounded on arrival, but not those stored by an earlier version.
+ * Returns the value in a form that JSON can represent: the value itself, or a copy without values nested deeper than {@link MAX_DEPTH};
+ * `undefined` if the copy can't be represented either. Values from agents are bounded on arrival, but values stored by an earlier version
+ * aren't.
  */
 export function serializable<T>(value: T): T | undefined {
   for (const candidate of [() => value, () => boundedCopy(value, MAX_DEPTH) as T]) {
@@ -223,7 +224,7 @@ export function serializable<T>(value: T): T | undefined {
   return undefined
 }
 
-/** Makes an entry serializable; an entry that can't be serialized at all becomes a placeholder at its position. */
+/** Returns an entry that can be serialized; an entry that can't becomes a placeholder at its position. */
 export function serializableEntry(entry: Entry): Entry {
   const { id, turn } = entry
   return serializable(entry) ?? { kind: 'unknown', id, turn, updateKind: 'damaged', raw: '' }

@@ -1,12 +1,10 @@
-/**
- * Work in steps of a few milliseconds each, so that other work can run in between. `yield`s where a step may end.
- */
+/** Work in steps of a few milliseconds each, so that other work can run in between. `yield`s wherever a step may end. */
 export type SteppedWork<T> = Generator<void, T, void>
 
-/** Number of entries, turns or comparisons in a step. */
+/** Number of units of work (entries, turns or comparisons) in a step. */
 const STEP = 1000
 
-/** Counts the work of a step and says when it's over. */
+/** Counts the work of a step and tells when the step is over. */
 export class StepBudget {
   #done = 0
 
@@ -18,7 +16,7 @@ export class StepBudget {
   }
 }
 
-/** Runs all steps at once. */
+/** Runs all steps immediately and returns the result. */
 export function runAllSteps<T>(steps: SteppedWork<T>): T {
   for (;;) {
     const step = steps.next()

@@ -4,7 +4,7 @@ import { isLoopback } from '../../common/is-loopback.ts'
 export type UrlWarning =
   /** The connection isn't encrypted. */
   | 'http'
-  /** The host name has letters that can look like others. */
+  /** The host name contains letters that can look like other letters. */
   | 'punycode'
   /** A user name before the host can be mistaken for the host. */
   | 'credentials'
@@ -16,11 +16,11 @@ interface DescribedUrl {
   host: string
   after: string
   warnings: UrlWarning[]
-  /** only `http` and `https` are ever opened */
+  /** only `http` and `https` URLs are ever opened */
   canOpen: boolean
 }
 
-/** `undefined` for an invalid URL. */
+/** Returns the parts and warnings of a URL; `undefined` if the URL is invalid. */
 export function describeUrl(text: string): DescribedUrl | undefined {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)
@@ -30,7 +30,7 @@ export function describeUrl(text: string): DescribedUrl | undefined {
   const at = host === '' ? -1 : href.indexOf(host, credentials ? href.indexOf('@', authority) + 1 : authority)
   const canOpen = (protocol === 'https:' || protocol === 'http:') && at >= 0
   const warnings: UrlWarning[] = []
-  // a connection to this machine itself can't be read by others
+  // others can't read a connection to this machine itself
   const { hostname } = url
   const isLocal = isLoopback(hostname) || hostname.endsWith('.localhost')
   if (protocol === 'http:' && !isLocal) warnings.push('http')

@@ -4,7 +4,7 @@ import type { ElicitationField, ElicitationValue } from '../../acp/model.ts'
 // https://agentclientprotocol.com/protocol/v2/draft/elicitation
 // Both the webview and the host validate: the webview to show problems, the host because it doesn't trust the webview.
 
-/** Why one value is invalid. `limit`: the bound that the value exceeds. */
+/** Why a value is invalid. `limit`: the bound that the value violates. */
 export type FieldProblem =
   | { type: 'required' | 'kind' | 'number' | 'integer' | 'choice' | 'repeated' | 'pattern' | 'unfillable' }
   | { type: 'shorter' | 'longer' | 'less' | 'greater' | 'fewer' | 'more'; limit: number }
@@ -16,14 +16,14 @@ export type CheckedContent =
   | { ok: false; problems: Record<string, FieldProblem> }
 
 /**
- * Whether a text matches an agent's pattern. An invalid pattern matches everything. A pattern can backtrack for a very long
- * time, so each side has its own protection: the host limits the time, and the webview tests only simple patterns.
+ * Whether a text matches an agent's pattern. An invalid pattern matches every text. A pattern can backtrack for a very long time, so each
+ * side has its own protection: the host limits the time, and the webview tests only simple patterns.
  */
 export type Matches = (pattern: string, text: string) => boolean
 
 /**
- * Checks a whole form. Only values that the form asks for are kept. An empty text field counts as not filled in, unless
- * an empty text is its default.
+ * Checks a whole form. Only values that the form asks for are kept. An empty text field counts as not filled in, unless its default is an
+ * empty text.
  */
 export function checkContent(
   fields: readonly ElicitationField[],
@@ -43,7 +43,7 @@ export function checkContent(
   return { ok: true, content: Object.fromEntries(content) }
 }
 
-/** The problem with the value of one field, if any. */
+/** Returns the problem with the value of one field, if there is one. */
 export function checkField(
   field: ElicitationField,
   value: unknown,
@@ -68,7 +68,7 @@ export function checkField(
   }
 }
 
-/** The initial value of a field: the agent's default, if it's valid. */
+/** Returns the initial value of a field: the agent's default, if it's valid. */
 export function presetOf(field: ElicitationField): ElicitationValue | undefined {
   if (field.type === 'unknown' || field.default === undefined) return undefined
   if (field.type === 'multi_select') {
@@ -122,7 +122,7 @@ function checkChoices(field: Field<'multi_select'>, value: readonly unknown[]): 
   return undefined
 }
 
-/** JSON Schema counts characters, not the halves of those outside of the basic plane. */
+/** Returns the length of a text in code points, as JSON Schema counts characters: a surrogate pair counts as one. */
 function lengthOf(text: string): number {
   let length = 0
   for (const _ of text) length += 1
@@ -152,7 +152,7 @@ const formats: Record<Format, (text: string) => boolean> = {
   },
 }
 
-/** A day of the calendar, as `2024-02-29`. */
+/** Whether a text is a date that exists, such as `2024-02-29`. */
 function isDate(text: string): boolean {
   const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)
   if (!parts) return false
@@ -163,10 +163,10 @@ function isDate(text: string): boolean {
   return day <= days[month - 1]!
 }
 
-/** Looks a sentence up in the user's language; `{0}` is replaced. The host and the webviews each have their own. */
+/** Translates a sentence into the user's language and replaces `{0}` and so on. The host and the webviews each have their own function. */
 export type Translate = (message: string, ...args: Array<string | number>) => string
 
-/** A sentence that says what a valid value would be. */
+/** Returns a sentence that describes a valid value. */
 export function describeFieldProblem(problem: FieldProblem, t: Translate): string {
   switch (problem.type) {
     case 'required':

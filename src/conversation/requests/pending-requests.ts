@@ -22,16 +22,16 @@ import { checkContent } from './elicitation.ts'
 import { asksSame, detailsOf, entriesOfRequests, requestOf } from './shown-requests.ts'
 
 interface PendingOf<Request, Outcome> {
-  /** Random, so that no other request ever has the same id: in another session, in a fork, or after a restart. */
+  /** A random id, so that no other request ever has the same id: in another session, in a fork, or after a restart. */
   readonly requestId: string
   request: Request
   readonly resolve: (outcome: Outcome) => void
-  /** aborts when the request is over */
+  /** aborts when the request ends */
   readonly over: AbortController
-  /** The user sees the request. Before that, the rules are consulted. */
+  /** Whether the user sees the request. Before that, the rules are consulted. */
   shown: boolean
 }
-/** `isRuled`: rules may answer it. `asksAgain`: what the user allows has changed while the rules are consulted. */
+/** `isRuled`: rules may answer the request. `asksAgain`: the user's permissions changed while the rules were consulted. */
 type PendingPermission = {
   kind: 'permission'
   refusal?: string
@@ -45,15 +45,15 @@ type Pending = PendingPermission | PendingElicitation
 interface Earlier {
   readonly requestId: string
   readonly request: PermissionRequest | ElicitationRequest
-  /** the outcome if the request was answered before the agent repeats it, and what the user saw when answering */
+  /** the outcome if the user answered before the agent repeats the request, and the details that the user saw */
   outcome?: PermissionOutcome | ElicitationOutcome
   details?: string
 }
 
 /**
- * The pending requests of a session: permissions and elicitations. The only owner of that fact. A request is pending
- * from the moment the agent sends it until it is answered or withdrawn, exactly once. The agent gets the answer given
- * under the request's own id, or `cancelled`, and nothing else.
+ * The pending requests of a session: permissions and elicitations. No other code decides whether a request is pending. A request is pending
+ * from the moment the agent sends it until it is answered or withdrawn, exactly once. The agent gets only the answer given under the
+ * request's own id, or `cancelled`.
  */
 export class PendingRequests {
   readonly #conversation: ConversationState
@@ -62,12 +62,12 @@ export class PendingRequests {
   readonly #pending = new Map<string, Pending>()
   readonly #earlier = new Set<Earlier>()
 
-  /** Reads what a permission request needs; set by the owner of the session. */
+  /** Reads the data that a permission request needs; set by the owner of the session. */
   complete: CompletePermission | undefined
   /** Answers permission requests by the user's rules; set by the owner of the session. */
   answerByRule: AnswerByRule | undefined
   /**
-   * Rules don't answer while the user is asked about the session. Requests that are shown meanwhile are checked against the rules
+   * Whether rules don't answer, since the user is asked about the session. Requests that are shown meanwhile are checked against the rules
    * afterward.
    */
   isHeld = false
@@ -88,7 +88,7 @@ export class PendingRequests {
     return entriesOfRequests(this.#conversation.state)
   }
 
-  /** Consults the rules, then asks the user. Resolves to `cancelled` if withdrawn, by the agent (`signal`) or here. */
+  /** Consults the rules, then asks the user. Resolves to `cancelled` if the request is withdrawn by the agent (`signal`) or here. */
   requestPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     return this.#requestPermission(request, signal, pending => {
       pending.isRuled = true
@@ -96,7 +96,7 @@ export class PendingRequests {
     })
   }
 
-  /** The user's permissions have changed, so the rules may answer pending requests. */
+  /** Consults the rules again about pending requests, since the user's permissions have changed. */
   consultAgain(): void {
     for (const pending of this.#pending.values()) {
       if (pending.kind !== 'permission' || !pending.isRuled) continue
@@ -105,14 +105,14 @@ export class PendingRequests {
     }
   }
 
-  /** Like `requestPermission`, but never answered by a rule. */
+  /** Asks the user, like `requestPermission`, but without consulting the rules. */
   askUser(request: PermissionRequest, signal: AbortSignal): Promise<PermissionOutcome> {
     return this.#requestPermission(request, signal, pending => {
       if (!pending.shown) this.#show(pending)
     })
   }
 
-  /** Resolves to `cancel` if withdrawn, by the agent (`signal`) or here. */
+  /** Asks the user. Resolves to `cancel` if the request is withdrawn by the agent (`signal`) or here. */
   createElicitation(request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome> {
     if (!this.#isLive() || signal.aborted) return Promise.resolve({ action: 'cancel' })
     const earlier = this.#take(request)
@@ -123,7 +123,10 @@ export class PendingRequests {
     })
   }
 
-  /** `undefined` cancels. False when the request isn't pending or has no such option; nothing happens then. */
+  /**
+   * Answers a permission request; `optionId` `undefined` cancels. Returns false and does nothing if the request isn't pending or has no
+   * such option.
+   */
   answerPermission(requestId: string, optionId: string | undefined): boolean {
     const pending = this.#shown(requestId, 'permission')
     if (!pending) return false
@@ -136,7 +139,7 @@ export class PendingRequests {
     return true
   }
 
-  /** Checks `answer`. False when the request isn't pending or the form rejects the content; nothing happens then. */
+  /** Checks `answer` and answers an elicitation. Returns false and does nothing if the request isn't pending or the content is invalid. */
   answerElicitation(requestId: string, answer: ElicitationOutcome): boolean {
     const pending = this.#shown(requestId, 'elicitation')
     if (!pending) return false
@@ -151,26 +154,26 @@ export class PendingRequests {
     return true
   }
 
-  /** The pending permission request with this id, with the current state of its tool call. */
+  /** Returns the pending permission request with this id, with the current state of its tool call. */
   permission(requestId: string): { request: PermissionRequest; tool: ToolCallEntry | undefined } | undefined {
     const request = this.#shown(requestId, 'permission')?.request
     return request && { request, tool: this.#toolOf(request) }
   }
 
-  /** The pending form or URL with this id. */
+  /** Returns the pending form or URL with this id. */
   elicitation(requestId: string): ElicitationRequest | undefined {
     return this.#shown(requestId, 'elicitation')?.request
   }
 
-  /** Cancels the requests that are no longer needed: those for which `over` returns true. */
+  /** Cancels the requests that are no longer needed: the requests for which `over` returns true. */
   withdraw(over: (request: PermissionRequest | ElicitationRequest) => boolean = () => true): void {
-    // one update for all, since there may be a thousand requests
+    // report one change for all requests, since there may be a thousand
     this.#conversation.together(() => {
       for (const pending of [...this.#pending.values()]) if (over(pending.request)) this.#cancel(pending)
     })
   }
 
-  /** The conversation was replaced, such as by a load: shows the pending requests in the new one, and no others. */
+  /** Shows the pending requests, and no others, in a conversation that was replaced, such as by a load. */
   showAgain(): void {
     const shown = new Set(this.#conversation.state.memory.openRequests.keys())
     for (const pending of this.#pending.values()) {
@@ -180,8 +183,8 @@ export class PendingRequests {
   }
 
   /**
-   * An earlier window showed the conversation's pending requests. They can be answered before the agent repeats them; then the repeated
-   * request gets the answer.
+   * Lets the user answer pending requests that an earlier window showed, before the agent repeats them. The repeated request then gets the
+   * answer.
    */
   expectShown(): void {
     for (const entry of this.open) {
@@ -196,7 +199,7 @@ export class PendingRequests {
     }
   }
 
-  /** The agent has repeated all pending requests: the others are over. */
+  /** Closes the requests that the agent hasn't repeated: it has repeated all that are still pending. */
   repeated(): void {
     for (const { requestId, outcome } of this.#earlier) if (!outcome) this.#pending.delete(requestId)
     this.#earlier.clear()
@@ -286,7 +289,7 @@ export class PendingRequests {
     else this.#end(pending, { action: 'cancel' })
   }
 
-  /** The only place where a pending request ends. `event`: how the conversation shows it; by default as answered. */
+  /** Ends a pending request; no other code does. `event`: how the conversation shows the end; by default as answered. */
   #end<Outcome extends PermissionOutcome | ElicitationOutcome>(
     { requestId, shown, over, resolve }: PendingOf<unknown, Outcome>,
     outcome: Outcome,
@@ -299,19 +302,19 @@ export class PendingRequests {
     resolve(outcome)
   }
 
-  /** The earlier request that the agent repeats with this one. */
+  /** Returns and removes the earlier request that the agent repeats with this one. */
   #take(request: PermissionRequest | ElicitationRequest): Earlier | undefined {
     for (const earlier of this.#earlier) {
       if (!asksSame(request, earlier.request)) continue
       this.#earlier.delete(earlier)
-      // if the user has answered the request, its content must be what the user saw
+      // if the user has answered the earlier request, the repeated one must have the content that the user saw
       const { outcome, details } = earlier
       return !outcome || isCancel(outcome) || details === this.#detailsOf(request) ? earlier : undefined
     }
     return undefined
   }
 
-  /** The tool call of a request, updated with the data of the request. */
+  /** Returns the tool call of a request, updated with the data of the request. */
   #toolOf(request: PermissionRequest): ToolCallEntry | undefined {
     const { state } = this.#conversation
     // a subagent has its own tool calls

@@ -1,6 +1,6 @@
 import type { Translate } from './elicitation.ts'
 
-/** The state of a session with a pending request, wherever states are shown. */
+/** Returns the text for a session with a pending request, wherever states of sessions are shown. */
 export function needsAnswerText(t: Translate): string {
   return t('Needs your answer')
 }

@@ -7,7 +7,10 @@ import type { ReducingState } from '../reducer/reducing-state.ts'
 import type { Entry } from '../state.ts'
 import { entryAt, positionsOf, type ReducerState } from '../step.ts'
 
-/** The entries needed to draw the pending requests: the requests, their tool calls, and the subagents and tool calls that these are part of. */
+/**
+ * Returns the entries needed to draw the pending requests: the requests, their tool calls, and the subagents and tool calls that contain
+ * them.
+ */
 export function entriesOfRequests(state: ReducingState): Entry[] {
   const { subagentStates } = state.memory
   const found = new Set<Entry>()
@@ -30,7 +33,7 @@ export function entriesOfRequests(state: ReducingState): Entry[] {
   return [...found]
 }
 
-/** The request of an entry, as far as the conversation shows it. `sessionId`: of the conversation. */
+/** Returns the request of an entry, as far as the conversation shows it. `sessionId`: the id of the conversation's session. */
 export function requestOf(
   entry: PermissionEntry | ElicitationEntry,
   sessionId: string,
@@ -50,7 +53,7 @@ export function requestOf(
   return { ...own, title, ...(description !== undefined && { description }), options, subject }
 }
 
-/** Whether the agent asks the same, perhaps without the title of its tool call. */
+/** Whether both requests ask the same question, although the repeated one may lack the title of its tool call. */
 export function asksSame(
   request: PermissionRequest | ElicitationRequest,
   before: PermissionRequest | ElicitationRequest,
@@ -63,7 +66,7 @@ export function asksSame(
   return isNamed && isDeepStrictEqual(request.options, before.options)
 }
 
-/** The visible text of a request besides its title and options, for comparison. `tool`: its tool call. */
+/** Returns the visible text of a request besides its title and options, for comparison. `tool`: the request's tool call. */
 export function detailsOf(
   request: PermissionRequest | ElicitationRequest,
   tool: ToolCallEntry | undefined,
@@ -81,7 +84,7 @@ export function toolCallIdOf(request: PermissionRequest | ElicitationRequest): s
   return subject.type === 'command' ? subject.toolCallId : undefined
 }
 
-/** The entry that announced a subagent, in the session or in another subagent. */
+/** Returns the entry that announced a subagent, in the session or in another subagent. */
 function announcementOf(state: ReducingState, subagent: string | undefined): Entry | undefined {
   if (subagent === undefined) return undefined
   const all: ReducerState[] = [state, ...state.memory.subagentStates.values()]

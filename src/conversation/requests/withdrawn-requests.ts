@@ -1,4 +1,4 @@
-/** Which pending requests no longer need an answer, when work ends. */
+/** Decides which pending requests no longer need an answer when work ends. */
 import type { ElicitationRequest, PermissionRequest, SessionUpdate } from '../../acp/model.ts'
 import { isBackgroundWork } from '../entries/tool-call.ts'
 import { isIdle } from '../reducer/reduce.ts'
@@ -7,7 +7,7 @@ import type { Background, ReducerState } from '../step.ts'
 type Request = PermissionRequest | ElicitationRequest
 
 /**
- * Whether the request ends because the user stopped the turn: all requests of the session and its subagents do, except those of background
+ * Whether the request ends because the user stopped the turn: all requests of the session and its subagents end, except those of background
  * work.
  */
 export function endsWhenStopped(state: ReducerState, request: Request): boolean {
@@ -15,8 +15,8 @@ export function endsWhenStopped(state: ReducerState, request: Request): boolean 
 }
 
 /**
- * Whether the request ends with the turn: all requests of the session do, except those of background work. `background`: the work reported
- * with the end; `undefined`: not reported. Requests of a subagent end with the subagent.
+ * Whether the request ends with the turn: all requests of the session end, except those of background work. Requests of a subagent end with
+ * the subagent. `background`: the background work reported with the end of the turn; `undefined`: not reported.
  */
 export function endsWithTurn(
   state: ReducerState,
@@ -28,7 +28,7 @@ export function endsWithTurn(
   return !(background && isAboutBackground(state, background, request))
 }
 
-/** The subagent that became idle with an update. `within`: the subagent that sent the update. */
+/** Returns the subagent that became idle with an update. `within`: the subagent that sent the update. */
 export function endedSubagent(
   state: ReducerState,
   update: SessionUpdate,
@@ -41,18 +41,20 @@ export function endedSubagent(
   return idle ? state.memory.subagentStates.get(idle) : undefined
 }
 
-/** Whether the request ends because a subagent became idle: all requests of the subagent do, except those of its background work. */
+/** Whether the request ends because a subagent became idle: all requests of the subagent end, except those of its background work. */
 export function endsWithSubagent(subagent: ReducerState, request: Request): boolean {
   if (request.sessionId !== subagent.within) return false
   return !isAboutBackground(subagent, subagent.memory.background, request)
 }
 
-/** An elicitation for a request of the client ends with that request, not with a turn. */
+/** Whether a request belongs to a turn. An elicitation for a request of the client ends with that request instead. */
 function isOfTurn<R extends Request>(request: R): request is R & { sessionId: string } {
   return request.sessionId !== undefined
 }
 
-/** Whether a request belongs to work that is known to continue in the background: the end of the turn leaves it pending. */
+/**
+ * Whether a request belongs to work that is known to continue in the background, so that the request stays pending at the end of the turn.
+ */
 function asksForBackground(state: ReducerState, request: Request): boolean {
   const { sessionId } = request
   const { background } = state.memory
@@ -62,7 +64,7 @@ function asksForBackground(state: ReducerState, request: Request): boolean {
   return isAboutBackground(asking, asking.memory.background, request)
 }
 
-/** Whether a request's subject is in `background`. `asking`: the state of the session that asks. */
+/** Whether a request's subject is in `background`. `asking`: the state of the session that sent the request. */
 function isAboutBackground(asking: ReducerState, background: Background, request: Request): boolean {
   const { terminalId, toolCallId } = subjectOf(request)
   if (terminalId !== undefined && background.terminals.has(terminalId)) return true

@@ -3,14 +3,14 @@ import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { Turn } from '../turn.ts'
 import { shortName, subjectFile } from '../workspace.ts'
 
-/** `/delegate`: two subagents work concurrently. They are only in the draft of the protocol, not in a released schema. */
+/** `/delegate`: two subagents work concurrently. Subagents are only in the draft of the protocol, not in a released schema. */
 export async function delegate(turn: Turn): Promise<void> {
   if (!turn.features.subagents)
     return turn.say("Your client doesn't support subagents, so I can't delegate anything.")
   const file = await subjectFile(turn, '')
   const name = file ? shortName(turn, file) : 'the folder'
   await turn.say('I delegate this to two subagents that work at the same time.\n\n')
-  // Even if the turn is canceled, the end of both is reported first.
+  // Even if the turn is canceled, report the end of both subagents first.
   await Promise.allSettled([
     runSubagent(turn, 'Reader', `Looks at ${name}`, async subagent => {
       const locations = file === undefined ? [] : [{ path: file }]
@@ -27,7 +27,7 @@ export async function delegate(turn: Turn): Promise<void> {
   await turn.say("Both are done: one of them read, the other didn't.")
 }
 
-/** A subagent has a session of its own, which lasts as long as its work. */
+/** Runs a subagent in a session of its own, which lasts as long as the subagent's work. */
 async function runSubagent(
   turn: Turn,
   title: string,

@@ -42,7 +42,7 @@ export async function ask(turn: Turn): Promise<void> {
   await turn.say(`You answered:\n\n\`\`\`json\n${JSON.stringify(answer.content ?? {}, null, 2)}\n\`\`\``)
 }
 
-/** `/visit`: asks the user to open a URL on this machine and waits until it was opened. */
+/** `/visit`: asks the user to open a URL on this machine and waits until the URL was opened. */
 export async function visit(turn: Turn): Promise<void> {
   if (!turn.features.visits) return turn.say("Your client doesn't open URLs for agents.")
   const server = createServer((_, response) => {

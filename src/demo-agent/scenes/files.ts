@@ -4,7 +4,7 @@ import { fenced, type ToolCallChange } from '../tool-call.ts'
 import { mayRun, type Turn } from '../turn.ts'
 import { isInsideRoots, locate, readText, shortName, subjectFile, writeText } from '../workspace.ts'
 
-/** Number of lines to read. */
+/** Maximum number of lines to read. */
 const LINES = 400
 
 export interface ReadResult {
@@ -21,7 +21,7 @@ export async function read(turn: Turn, input: string): Promise<void> {
   else await turn.say("That didn't work. The tool call above says why.")
 }
 
-/** Reads in a tool call, through the client if it supports that. `undefined` if the file can't be read. */
+/** Reads a file in a tool call, through the client if it supports reading. Returns `undefined` if the file can't be read. */
 export async function readFile(turn: Turn, file: string): Promise<ReadResult | undefined> {
   const name = shortName(turn, file)
   const call = await turn.tool({
@@ -51,7 +51,7 @@ export async function readFile(turn: Turn, file: string): Promise<ReadResult | u
   }
 }
 
-/** A sentence about a text, based only on counting. */
+/** Returns sentences about a text, based only on counting. */
 export function describe(turn: Turn, { file, text }: ReadResult): string {
   const lines = text.split(/\r?\n/)
   const words = text.match(/\S+/g)?.length ?? 0
@@ -90,7 +90,7 @@ export function afterEdit(result: EditResult): string {
   return "The edit didn't work. The tool call above says why.\n\n"
 }
 
-/** For a kind of file without known comment syntax, a new file next to it is written instead. */
+/** Edits a file. If its type has no known comment syntax, writes a new file next to it instead. */
 export async function editFile(turn: Turn, wanted: string): Promise<EditResult> {
   const file = proposeEdit(wanted, '') === undefined ? path.join(turn.session.cwd, 'parley-demo.md') : wanted
   const call = await turn.tool({
@@ -110,7 +110,7 @@ export async function editFile(turn: Turn, wanted: string): Promise<EditResult> 
     await call.update(shown)
     if (!(await mayRun(turn, call, 'edits', shown))) return 'rejected'
     await call.run()
-    // The user may have edited the file meanwhile, so apply the change to its current text.
+    // The user may have edited the file meanwhile, so apply the change to the file's current text.
     change = await proposal(turn, file)
     await writeText(turn, file, change.newText)
     await call.end('completed', { ...diffOf(file, change), rawOutput: { written: change.newText.length } })
@@ -145,7 +145,7 @@ function diffOf(file: string, change: Change): ToolCallChange {
   }
 }
 
-/** 1-based */
+/** Returns the 1-based number of the first line that differs. */
 function firstDifference(a: string, b: string): number {
   const [before, after] = [a.split('\n'), b.split('\n')]
   const index = after.findIndex((line, position) => line !== before[position])
@@ -154,7 +154,7 @@ function firstDifference(a: string, b: string): number {
 
 const VISIT_COMMENT = /The demo agent was here: (\d+) visits?/
 
-/** The syntax of a one-line comment by file extension. JSON has none. */
+/** The syntax of a one-line comment by file extension. JSON has no comments. */
 const COMMENTS: Array<[RegExp, (comment: string) => string]> = [
   [/\.(md|markdown|html|xml|svg|vue)$/i, comment => `<!-- ${comment} -->`],
   [/\.([cm]?[jt]sx?|go|rs|java|kt|swift|c|h|cc|cpp|hpp|cs|php|scss)$/i, comment => `// ${comment}`],
@@ -165,8 +165,8 @@ const COMMENTS: Array<[RegExp, (comment: string) => string]> = [
 ]
 
 /**
- * A small, harmless change to a file: a comment at its end that counts the demo's visits. The rest of the file, including
- * its line endings, is unchanged. `undefined` for a kind of file without known comment syntax.
+ * Returns the text of a file with a small, harmless change: a comment at its end that counts the demo's visits. The rest of the file,
+ * including its line endings, is unchanged. Returns `undefined` for a type of file without known comment syntax.
  */
 export function proposeEdit(file: string, oldText: string): string | undefined {
   const write = COMMENTS.find(([pattern]) => pattern.test(path.basename(file)))?.[1]
@@ -182,7 +182,7 @@ export function proposeEdit(file: string, oldText: string): string | undefined {
   return `${oldText}${gap}${write('The demo agent was here: 1 visit')}${lineEnd}`
 }
 
-/** The file that the demo writes if there is nothing to change. */
+/** The file that the demo agent writes if there is no file to change. */
 const NEW_FILE = [
   '# A file of the demo agent',
   '',

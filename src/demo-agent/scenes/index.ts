@@ -8,7 +8,7 @@ import { run } from './run.ts'
 import { compact, fail, long, markdown, notice, plan, slow, stop, think, where } from './talk.ts'
 import { tour } from './tour.ts'
 
-/** The answer to a prompt. `input` is what follows the command. */
+/** Plays the answer to a prompt. `input`: the text after the command. */
 export type Scene = (turn: Turn, input: string) => Promise<void>
 
 interface SceneCommand {
@@ -55,7 +55,10 @@ export const COMMANDS: AvailableCommand[] = SCENES.map(({ name, description, hin
   ...(hint === undefined ? {} : { input: { hint } }),
 }))
 
-/** The scene for a prompt's text, by its slash command; the help if it greets or asks for it, else the tour. */
+/**
+ * Returns the scene for a prompt's text: the scene of its slash command, the help if the text is a greeting or asks for help, else the
+ * tour.
+ */
 export function sceneFor(text: string): { scene: Scene; input: string } {
   if (/^Write the message of a Git commit\b/.test(text)) return { scene: commitMessage, input: text }
   const slash = /^\s*\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text)
@@ -88,7 +91,7 @@ async function help(turn: Turn): Promise<void> {
   )
 }
 
-/** The response to *Generate Commit Message*: only the message. */
+/** Answers *Generate Commit Message*, only with the message. */
 async function commitMessage(turn: Turn, input: string): Promise<void> {
   const [first, ...others] = [...input.matchAll(/^diff --git a\/.+ b\/(.+)$/gm)].map(([, name]) => name)
   const more = others.length === 1 ? ' and another file' : ` and ${others.length} other files`

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import type { Turn } from '../turn.ts'
 import { shortName, subjectFile } from '../workspace.ts'
 
-/** `/media`: content other than text. */
+/** `/media`: shows content other than text. */
 export async function media(turn: Turn): Promise<void> {
   await turn.say('An image:\n\n')
   await turn.show({ type: 'image', mimeType: 'image/png', data: GRADIENT })
@@ -25,7 +25,7 @@ export async function media(turn: Turn): Promise<void> {
   })
 }
 
-/** A PNG image of 240 by 120 pixels, a gradient. */
+/** A gradient as a PNG image of 240 by 120 pixels, in base64. */
 const GRADIENT =
   'iVBORw0KGgoAAAANSUhEUgAAAPAAAAB4CAIAAABD1OhwAAAA/klEQVR42u3SAQ0AMAzDsG5ozh/FYY1HZckIokzenwQ6rAY0MT' +
   'SGBkODocHQGBoMDYYGQ4OhMTQYGgwNhgZDY2gwNBgaDA2GxtBgaDA0GBoMjaHB0GBoMDQYGkODocHQYGgwNIYGQ4OhwdAYWgUM' +
@@ -33,7 +33,7 @@ const GRADIENT =
   '2GBkNjaDA0GBoMDYbG0GBoMDQYGgyNocHQYGgwNBgaQ4OhwdBgaDA0hgZDg6HB0GBoDA2GBkODoTG0ChgaDA2GBkNjaGhwdwdy' +
   'X3DkfHcAAAAASUVORK5CYII='
 
-/** A sine tone as WAV: mono, 8 bits, 8 kHz. */
+/** Returns a sine tone as WAV: mono, 8 bits, 8 kHz. */
 function toneWav(hertz: number, seconds: number): Buffer {
   const rate = 8000
   const samples = rate * seconds

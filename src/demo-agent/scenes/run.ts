@@ -1,7 +1,7 @@
 import { fenced, type ToolCall } from '../tool-call.ts'
 import { mayRun, type Turn } from '../turn.ts'
 
-/** Counts in color, to show live output and ANSI codes. Runs on the same Node as the demo. */
+/** A script that counts in color, to show live output and ANSI codes. Runs on the same Node as the demo agent. */
 const COUNTING = `let n = 0
 const colors = [31, 33, 32, 36, 34, 35]
 const next = () => {
@@ -10,7 +10,7 @@ const next = () => {
 }
 next()`
 
-/** `/run [command line]` */
+/** `/run [command line]`: runs the user's command line, or else a script that counts. */
 export async function run(turn: Turn, input: string): Promise<void> {
   if (turn.session.settings.mode === 'plan') {
     return turn.say("I'm in *Plan* mode, so I don't run commands.")
@@ -20,13 +20,13 @@ export async function run(turn: Turn, input: string): Promise<void> {
     : await runTool(turn, 'Count to ten in color', {
         command: process.execPath,
         args: ['-e', COUNTING, String(turn.scaled(250))],
-        // In VS Code, this Node is Electron.
+        // In VS Code, this process runs in Electron, which then acts as Node.
         env: [{ name: 'ELECTRON_RUN_AS_NODE', value: '1' }],
       })
   await turn.say(afterRun(result))
 }
 
-/** Lists the folder, which works the same everywhere and changes nothing. */
+/** Lists the folder with a command that works on every system and changes nothing. */
 export function lookAround(turn: Turn): Promise<RunResult> {
   const line = listingLine()
   return runTool(turn, line, shellLine(line))
@@ -57,10 +57,10 @@ interface CommandResult {
 }
 type RunResult = CommandResult | 'rejected' | 'failed'
 
-/** Maximum number of bytes of output that are kept. */
+/** Maximum number of bytes of output that the client keeps. */
 const KEEP = 64 * 1024
 
-/** Runs a command line of the user with the system's shell. */
+/** Returns the command that runs a command line with the system's shell. */
 export function shellLine(line: string, platform: NodeJS.Platform = process.platform): CommandLine {
   if (platform === 'win32') return { command: 'cmd.exe', args: ['/d', '/s', '/c', line] }
   return { command: '/bin/sh', args: ['-c', line] }

@@ -4,7 +4,7 @@ import { type ClientFeatures, FEATURES } from '../client.ts'
 import { fenced, text } from '../tool-call.ts'
 import type { Turn } from '../turn.ts'
 
-/** `/where`: the session's folders, MCP servers and client capabilities. */
+/** `/where`: tells the session's folders, MCP servers and client capabilities. */
 export async function where(turn: Turn): Promise<void> {
   const [cwd, ...others] = turn.session.roots
   const folders = [`- \`${cwd}\` (the working directory)`, ...others.map(folder => `- \`${folder}\``)]
@@ -36,7 +36,7 @@ export async function stop(turn: Turn, input: string): Promise<void> {
   turn.stopReason = reason satisfies StopReason
 }
 
-/** `/notice`: a notice of each severity. */
+/** `/notice`: sends a notice of each severity. */
 export async function notice(turn: Turn): Promise<void> {
   if (!turn.features.notices) return turn.say("Your client doesn't support notices, so I can't send any.")
   await turn.emit({ sessionUpdate: 'notice', severity: 'info', title: 'The demo agent says hello' })
@@ -54,7 +54,7 @@ export async function notice(turn: Turn): Promise<void> {
   await turn.say('These were three notices.')
 }
 
-/** `/compact`: a compaction of the context with a streamed summary. */
+/** `/compact`: reports a compaction of the context with a streamed summary. */
 export async function compact(turn: Turn): Promise<void> {
   if (turn.features.compaction) {
     const compactionId = randomUUID()
@@ -74,7 +74,7 @@ export async function compact(turn: Turn): Promise<void> {
   await turn.say(`The context went from about ${before} to about ${turn.session.used} tokens.`)
 }
 
-/** `/think`: several thoughts with text between them. */
+/** `/think`: sends several thoughts with text between them. */
 export async function think(turn: Turn): Promise<void> {
   if (!turn.session.settings.thoughts) {
     return turn.say("*Show thoughts* is turned off for this session, so there's nothing to see.")
@@ -88,7 +88,7 @@ export async function think(turn: Turn): Promise<void> {
   await turn.say('Then I had a second thought. Both were scripted.')
 }
 
-/** `/long [paragraphs]` */
+/** `/long [paragraphs]`: sends a long answer. */
 export async function long(turn: Turn, input: string): Promise<void> {
   const paragraphs = Math.min(Math.max(Number.parseInt(input, 10) || 40, 1), 2_000)
   for (let number = 1; number <= paragraphs; number++) {
@@ -105,7 +105,7 @@ function paragraph(number: number, of: number): string {
   )
 }
 
-/** `/markdown`: all elements of Markdown. */
+/** `/markdown`: sends an answer with all elements of Markdown. */
 export async function markdown(turn: Turn): Promise<void> {
   await turn.say(MARKDOWN)
 }
@@ -171,7 +171,7 @@ graph LR
 That was all of it.
 `
 
-/** `/plan [goal]`: a plan that progresses without any real work. */
+/** `/plan [goal]`: reports a plan that progresses without any real work. */
 export async function plan(turn: Turn, input: string): Promise<void> {
   const goal = input || 'an example'
   await turn.think(`The goal: ${goal}. Look around, decide, work in small steps, check.`)
@@ -193,7 +193,7 @@ export async function plan(turn: Turn, input: string): Promise<void> {
   await turn.say('\nEvery step is done.')
 }
 
-/** `/fail`: a tool call that fails, after which the agent continues. */
+/** `/fail`: calls a tool that fails, then continues. */
 export async function fail(turn: Turn): Promise<void> {
   await turn.say('Now I call a tool that fails.\n\n')
   const call = await turn.tool({
@@ -209,7 +209,7 @@ export async function fail(turn: Turn): Promise<void> {
   await turn.say('It failed as intended: nothing was really fetched. The turn continues.')
 }
 
-/** `/slow [seconds]`: work that takes the given time and can be canceled at any moment. */
+/** `/slow [seconds]`: works for the given time and can be canceled at any moment. */
 export async function slow(turn: Turn, input: string): Promise<void> {
   const seconds = Math.min(Math.max(Number.parseFloat(input) || 30, 0.1), 3600)
   await turn.say(`I'll be busy for ${seconds} seconds. You can stop me at any time.\n\n`)

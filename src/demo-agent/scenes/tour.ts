@@ -59,7 +59,7 @@ export async function tour(turn: Turn, input: string): Promise<void> {
   await turn.step(4)
 }
 
-/** Lists everything in a prompt besides its text, so that the user sees what the agent received. */
+/** Returns a list of all parts of a prompt besides its text, so that the user sees what the agent received. */
 export function attachments(prompt: readonly ContentBlock[]): string | undefined {
   const lines = prompt.flatMap(block => {
     const line = nameOf(block)

@@ -11,7 +11,7 @@ import { usageOf } from '../turn.ts'
 import { startTerminal } from './terminal.ts'
 import { commandToV2, optionToV2, promptToV1, toolCallToV2, updateToV2 } from './to-v2.ts'
 
-/** The state of a session without a running turn. */
+/** The update that reports a session without a running turn. */
 const IDLE = { sessionUpdate: 'state_update', state: 'idle' } as const
 
 type Tell = (update: v2.SessionUpdate) => Promise<void>
@@ -54,13 +54,13 @@ function clientOfV2(client: v2.AgentContext): DemoClient {
   return { notify, request, createTerminal } as unknown as DemoClient
 }
 
-/** The demo agent for a v2 client: it reports turns as states and runs commands itself. */
+/** Returns an app that is the demo agent for a v2 client: it reports turns as states and runs commands itself. */
 export function createDemoAgentV2({ store, pace, log }: DemoAgentOptions): {
   app: v2.AgentApp
   stop(): Promise<void>
 } {
   const sessions = new Sessions(store)
-  /** by session id: resolves when a turn was reported completely */
+  /** promises that resolve when a turn was reported completely, by session id */
   const turns = new Map<string, Promise<void>>()
   let features = featuresOf(() => false)
 

@@ -5,7 +5,7 @@ import type { CreateTerminalRequest } from '@agentclientprotocol/sdk'
 import type * as v2 from '@agentclientprotocol/sdk/experimental/v2'
 import type { Terminal } from '../client.ts'
 
-/** Runs a command in a terminal of the agent, which a v2 client only shows. */
+/** Runs a command in a terminal of the agent; a v2 client only shows the terminal. */
 export function startTerminal(
   { command, args = [], env = [], cwd, outputByteLimit }: CreateTerminalRequest,
   tell: (update: v2.SessionUpdate) => void,
@@ -18,7 +18,7 @@ export function startTerminal(
     env: { ...process.env, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) },
     stdio: ['ignore', 'pipe', 'pipe'],
     windowsHide: true,
-    // In a separate process group, so that a kill includes its children.
+    // In a process group of its own, so that a kill includes its children.
     detached: process.platform !== 'win32',
   })
   let output = ''

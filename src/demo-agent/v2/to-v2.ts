@@ -16,7 +16,7 @@ export function updateToV2(update: v1.SessionUpdate): v2.SessionUpdate {
         plan: { type: 'items', planId: 'plan', entries: update.entries },
       }
     default:
-      // The other updates of the demo are the same in both versions.
+      // The demo agent's other updates are the same in both versions.
       return update as v2.SessionUpdate
   }
 }
@@ -25,7 +25,7 @@ export function toolCallToV2(call: v1.ToolCallUpdate): v2.ToolCallUpdate {
   const { toolCallId, title, kind, content, locations, rawInput, rawOutput, _meta } = call
   const status = _meta?.[STOPPED] === true ? 'cancelled' : call.status
   const fields = { title, kind, status, content: content?.map(contentToV2), locations, rawInput, rawOutput }
-  // A field that is missing leaves what the client has.
+  // A missing field leaves the client's value unchanged.
   const known = Object.entries(fields).filter(([, value]) => value !== undefined)
   return { toolCallId, ...Object.fromEntries(known) }
 }
@@ -58,7 +58,7 @@ export function commandToV2({ name, description, input }: v1.AvailableCommand): 
 
 const BLOCKS = new Set(['text', 'image', 'audio', 'resource_link', 'resource'])
 
-/** `undefined` if a part of a prompt is of a kind that the demo doesn't know. */
+/** Returns a prompt as v1 content; `undefined` if a part of the prompt is of a kind that the demo agent doesn't know. */
 export function promptToV1(prompt: v2.ContentBlock[]): v1.ContentBlock[] | undefined {
   return prompt.every(({ type }) => BLOCKS.has(type)) ? (prompt as v1.ContentBlock[]) : undefined
 }

@@ -10,25 +10,29 @@ import {
 } from './merge-texts.ts'
 
 /**
+ * The user's answer about conflicts:
  * - `mine`: the user's lines stay; the rest of the agent's text is written.
- * - `theirs`: the agent's lines replace them.
+ * - `theirs`: the agent's lines replace the user's.
+ * - `refuse`: nothing is written.
  */
 export type MergeAnswer = 'mine' | 'theirs' | 'refuse'
 
-/** The agent's text changes lines in which the user has unsaved changes. */
+/** A question about an agent's text that changes lines in which the user has unsaved changes. */
 export interface MergeQuestion {
   path: string
   realPath: string
   conflicts: readonly MergeConflict[]
 }
 
-/** `signal` aborts when the session ends or the agent withdraws its request. */
+/** Asks the user about conflicts. `signal` aborts when the session ends or the agent withdraws its request. */
 export type AskMerge = (question: MergeQuestion, signal: AbortSignal) => Promise<MergeAnswer>
 
-/** Characters of texts that are remembered for a session. */
+/** Maximum length of all texts that are remembered for a session. Characters. */
 const MAX_KNOWN = 8_000_000
 
-/** The texts that a session's agent last read or wrote through the client, by file. Files that the agent reads from disk aren't known. */
+/**
+ * The texts that a session's agent last read or wrote through the client, by file. Files that the agent reads from disk aren't included.
+ */
 export class KnownTexts {
   readonly #texts = new Map<string, string>()
   #size = 0
@@ -37,7 +41,7 @@ export class KnownTexts {
     return this.#texts.get(key)
   }
 
-  /** Remembers the text that the agent read; `undefined` if the agent read only a part of a changed file. */
+  /** Remembers the text that the agent read. `text`: `undefined` if the agent read only a part of a changed file. */
   read(key: string, text: string | undefined): void {
     this.#size -= this.#texts.get(key)?.length ?? 0
     this.#texts.delete(key)
@@ -56,11 +60,13 @@ export class KnownTexts {
   }
 }
 
-/** How the change tracker takes part in a write. */
+/** The change tracker's part in a write. */
 export interface TrackedWrite {
-  /** The base of the document's unsaved changes, if that isn't on disk anymore. */
+  /** The text that the document's unsaved changes are based on, if this text is no longer on disk. */
   loaded?: string
-  /** The file gets this text: the agent's, merged with the user's changes. Called again when the user types meanwhile. */
+  /**
+   * Called with the text that the file gets: the agent's text, merged with the user's changes. Called again if the user types meanwhile.
+   */
   willWrite?: (text: string) => void
 }
 
@@ -68,7 +74,7 @@ export interface AgentWriteOptions extends TrackedWrite {
   content: string
   /** The agent's version of the file; see {@link KnownTexts}. */
   known: string | undefined
-  /** Asks the user about lines that both changed. */
+  /** Asks the user about lines that both the user and the agent changed. */
   ask: (conflicts: readonly MergeConflict[]) => Promise<'mine' | 'theirs'>
 }
 
@@ -83,26 +89,26 @@ export class AgentWrite {
     this.#options = options
   }
 
-  /** Whether lines of the user are in the file instead of the agent's. */
+  /** Whether the file contains lines of the user instead of the agent's. */
   get hasUserLines(): boolean {
     return this.#hasUserLines
   }
 
-  /** Whether the agent's text is on disk, and what the user's unsaved changes are based on. */
+  /** Whether the agent's text is already on disk, and the user's unsaved changes are based on it. */
   isKnown(onDisk: string | undefined): boolean {
     if (onDisk === undefined || !sameButEnds(onDisk, this.content)) return false
     const { loaded } = this.#options
     return loaded === undefined || sameButEnds(loaded, onDisk)
   }
 
-  /** The file gets this text. */
+  /** Reports the text that the file gets. */
   begin(text: string): void {
     this.#options.willWrite?.(text)
   }
 
   /**
-   * The text to write instead of `now`: in the file (`onDisk`) or, with unsaved changes, in its document. Asks about conflicts with unsaved
-   * lines; saved lines can be restored. `undefined`: the file changed meanwhile.
+   * Resolves to the text to write in place of `now`, which is the text in the file (`onDisk`) or, with unsaved changes, in its document.
+   * Asks about conflicts with unsaved lines; saved lines can be restored. Resolves to `undefined` if the file changed meanwhile.
    */
   async merged(now: string, onDisk: string | undefined): Promise<string | undefined> {
     const { known, loaded, ask } = this.#options
@@ -110,7 +116,7 @@ export class AgentWrite {
     const content = adaptLineEnds(this.content, now)
     const isUnsaved = now !== onDisk
     const saved = isUnsaved ? (loaded ?? onDisk ?? '') : now
-    // an agent that has written the file by itself has most likely read it by itself, too
+    // an agent that wrote the file without the client most likely read it without the client, too
     const isOwn = isUnsaved && onDisk === content
     const read = isOwn && known !== now ? undefined : known
     const base = adaptLineEnds(closest(content, read, known === now && !isOwn, saved), now)
@@ -127,9 +133,9 @@ export class AgentWrite {
 }
 
 /**
- * The text from which the agent presumably started: the one that it read through the client (`known`), which may have unsaved changes, or
- * the one on disk. If both are equally close to `content`, `known` is chosen only if it `isLikely`, such as if it's still current, or if
- * fewer lines are added and removed: otherwise, the agent's text might remove unsaved lines that the agent never saw.
+ * Returns the text from which the agent presumably started: the text that it read through the client (`known`), which may have unsaved
+ * changes, or the text on disk. If both are equally close to `content`, `known` is chosen only if it `isLikely`, such as when it's still
+ * current, or if fewer lines are added and removed: otherwise, the agent's text might remove unsaved lines that the agent never saw.
  */
 function closest(content: string, known: string | undefined, isLikely: boolean, onDisk: string): string {
   if (known === undefined || known === onDisk) return onDisk

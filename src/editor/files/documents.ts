@@ -6,47 +6,47 @@ import { FileError, fileErrorOf, WrittenMeanwhileError } from './file-system.ts'
 import { mergeTexts } from './merge-texts.ts'
 import type { Storage, TextFiles } from './text-files.ts'
 
-/** A text document that the editor has open, as `SessionFiles` sees it. */
+/** A text document that the editor has open, with the functions that `SessionFiles` uses. */
 export interface OpenDocument {
-  /** the whole text, unsaved changes included, with the document's own line ends */
+  /** Returns the whole text, including unsaved changes, with the document's own line ends. */
   text(): string
   isDirty(): boolean
-  /** The document was closed and can't be changed anymore. */
+  /** Whether the document was closed and can't be changed anymore. */
   isClosed(): boolean
-  /** The document's line end, which inserted text gets. */
+  /** The document's line end, which is used in inserted text. */
   readonly lineEnd: '\n' | '\r\n'
-  /** VS Code's name of the encoding for saving: `utf8`, `utf8bom`, `windows1252`, … */
+  /** VS Code's name of the encoding in which the document is saved: `utf8`, `utf8bom`, `windows1252`, … */
   readonly encoding: string
   /**
-   * Replaces the UTF-16 units from `start` to `end` as one undo step, if the text is still `expected`. Returns false if
-   * the text has changed or the editor refused the edit.
+   * Replaces the UTF-16 units from `start` to `end` as one undo step, if the text is still `expected`. Resolves to false if the text has
+   * changed or the editor refused the edit.
    */
   replace(edit: { start: number; end: number; text: string }, expected: string): Promise<boolean>
-  /** Returns false if the editor didn't save it (it shows the user why). */
+  /** Saves the document. Resolves to false if the editor didn't save it (the editor shows the reason to the user). */
   save(): Promise<boolean>
 }
 
 /** The editor's open documents of files on this machine's disk. */
 export interface Documents {
-  /** The document for any of these spellings of a path. */
+  /** Returns the open document of a file, given several spellings of the file's path. */
   find(paths: readonly string[]): OpenDocument | undefined
-  /** Whether a notebook or a custom editor, which have no document, has unsaved changes of the file. */
+  /** Whether a notebook or a custom editor, which have no text document, has unsaved changes of the file. */
   isUnsavedElsewhere(paths: readonly string[]): boolean
-  /** The paths of all files with unsaved changes, also in notebooks and custom editors. */
+  /** Returns the paths of all files with unsaved changes, including those in notebooks and custom editors. */
   unsaved(): string[]
 }
 
-/** Used without an editor. */
+/** Stands for the documents where there is no editor. */
 export const noDocuments: Documents = {
   find: () => undefined,
   isUnsavedElsewhere: () => false,
   unsaved: () => [],
 }
 
-/** How often an edit is retried if the user types at the same moment. */
+/** Maximum number of tries of an edit while the user types. */
 const EDIT_TRIES = 5
 
-/** Writes an agent's text through a document that the editor has open, so that the write can be undone there. */
+/** Writes an agent's text through a document that the editor has open, so that the user can undo the write there. */
 export class DocumentWriter {
   readonly #files: TextFiles
   readonly #log: Logger
@@ -57,9 +57,10 @@ export class DocumentWriter {
   }
 
   /**
-   * Returns false if the file must be written directly instead. `checkUnmoved` rejects if the file's path leads elsewhere
-   * by now. Unsaved changes are merged with the agent's text, and saved with it; if the agent's text is what is on disk
-   * and what they are based on, they stay as they are. Undoing restores the user's text, and what was on disk but not in the document.
+   * Writes an agent's text through a document. Resolves to false if the file must be written directly instead. `checkUnmoved` rejects if
+   * the file's path leads elsewhere by now. Unsaved changes are merged with the agent's text and saved with it; if the agent's text is on
+   * disk already and the unsaved changes are based on it, they stay unsaved. Undoing restores the user's text, and text that was on disk
+   * but not in the document.
    */
   async write(
     document: OpenDocument,
@@ -67,7 +68,7 @@ export class DocumentWriter {
     write: AgentWrite,
     checkUnmoved: () => Promise<void>,
   ): Promise<boolean> {
-    // Reported before anything is changed in the editor.
+    // Report errors before anything is changed in the editor.
     await this.#files.checkWritable(file, await this.#files.stat(file, 'write'))
     for (let tries = 0; tries < EDIT_TRIES; ) {
       const info = await this.#files.stat(file, 'write')
@@ -76,17 +77,17 @@ export class DocumentWriter {
       if (document.isClosed()) return false
       const now = document.text()
       const isDirty = document.isDirty()
-      // The editor hasn't noticed the change on disk yet: it will load it as an undo step. Saving the document would
-      // cause a conflict.
+      // The editor hasn't noticed the change on disk yet: it will load the text on disk as an undo step. Saving the document would cause a
+      // conflict.
       if (!isDirty && info && onDisk !== now) return false
-      // and would make all line ends the same
+      // saving the document would also make all line ends the same
       if (!isDirty && stored && stored.text.includes('\n') && !lineEnd(stored.text)) return false
       if (isDirty && write.isKnown(onDisk)) return true
       const merged = await write.merged(now, isDirty ? onDisk : now)
-      // the user was asked meanwhile
+      // the file changed while the user was asked
       if (merged === undefined) continue
       const text = withLineEnd(merged, document.lineEnd)
-      // Saving recreates a deleted file, but not if there is nothing to save.
+      // Saving recreates a deleted file, but does nothing for a document without changes.
       if (!isDirty && text === now) return info !== undefined
       write.begin(text)
       const edit = smallestEdit(now, text)
@@ -107,7 +108,7 @@ export class DocumentWriter {
     checkUnmoved: () => Promise<void>,
   ): Promise<void> {
     if (!document.isDirty()) return
-    // The editor saves to wherever the path leads by then.
+    // The editor saves to wherever the path leads at that moment.
     await checkUnmoved()
     if (await document.save()) return
     this.#log.info(`The editor didn't save ${file.path}, so it's written directly.`)
@@ -123,8 +124,8 @@ export class DocumentWriter {
   }
 
   /**
-   * The editor didn't save, usually because the file on disk is newer than the document with its unsaved changes. Makes
-   * the text on disk an undo step and then replaces the file, so that the document equals the file and can be saved.
+   * Writes the text although the editor didn't save it, usually because the file on disk is newer than the document with its unsaved
+   * changes. Makes the text on disk an undo step and then replaces the file, so that the document equals the file and can be saved.
    */
   async #force(
     document: OpenDocument,
@@ -137,13 +138,13 @@ export class DocumentWriter {
       const onDisk = await this.#files.current(file, info, document.encoding)
       const other = onDisk && withLineEnd(onDisk.text, document.lineEnd)
       const isClosed = document.isClosed()
-      // VS Code reports the same if it has saved the text but the user has typed since, who may have saved that as well
+      // VS Code also reports a failure if it has saved the text but the user has typed since; the user may have saved again
       if (other === text || (info && !isClosed && !document.isDirty())) return
       const now = isClosed ? text : document.text()
       if (now !== text) willWrite(now)
       const edit = isClosed || other === undefined ? undefined : smallestEdit(now, other)
       const isStep = edit !== undefined && (await document.replace(edit, now))
-      // the user types at the same moment
+      // the user is typing at the same moment
       if (edit && !isStep && !document.isClosed() && document.text() !== now) continue
       const whole = isStep ? await this.#put(document, file, other!, now, willWrite) : now
       try {
@@ -159,7 +160,7 @@ export class DocumentWriter {
     throw rejected(file)
   }
 
-  /** Makes `from` the given text, with what the user types meanwhile. Returns the document's text. */
+  /** Replaces the text `from` in the document by `text`, with the user's edits meanwhile. Resolves to the document's text. */
   async #put(
     document: OpenDocument,
     file: GuardedPath,

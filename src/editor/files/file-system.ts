@@ -1,4 +1,4 @@
-/** The disk as `SessionFiles` uses it: an interface, so that tests can simulate a full disk or a locked file. */
+/** The operations on the disk that `SessionFiles` uses: an interface, so that tests can simulate a full disk or a locked file. */
 
 import { randomBytes } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
@@ -13,33 +13,33 @@ import { makeFolders, openFile, RedirectedError, withEntry, withFile, withNewFil
 
 export interface FileInfo {
   type: 'file' | 'folder' | 'other'
-  /** bytes */
+  /** size in bytes */
   size: number
   mode: number
-  /** The file has another hard link or another owner, which a replacement by renaming would lose. */
+  /** whether the file has another hard link or another owner, which a replacement by renaming would lose */
   shared: boolean
 }
 
 /**
- * Takes real paths, as returned by `PathGuard`. A link in any part of a path, which may be new, isn't followed but rejects with
- * `RedirectedError`. Other errors are those of `node:fs`, with a `code`.
+ * Operations on real paths, as `PathGuard` returns them. A link in any part of a path, which may be new, isn't followed: the operation
+ * rejects with `RedirectedError`. Other errors are those of `node:fs`, with a `code`.
  */
 export interface FileSystem extends Links {
   stat(path: string): Promise<FileInfo>
-  /** Rejects with a `TooLargeError` if there are more than `maxBytes`. */
+  /** Rejects with a `TooLargeError` if the file has more than `maxBytes` bytes. */
   readFile(path: string, maxBytes?: number): Promise<Uint8Array>
-  /** The file's bytes in chunks, in order, until the consumer stops. A chunk's memory isn't reused. */
+  /** Yields the file's bytes in chunks, in order, until the consumer stops. A chunk's memory isn't reused. */
   readPieces(path: string): AsyncIterable<Uint8Array>
-  /** Fails if the file isn't writable. */
+  /** Rejects if the file isn't writable. */
   checkWritable(path: string): Promise<void>
   makeFolders(path: string): Promise<void>
   /** Creates the file, which must not exist, and waits until it's on disk. */
   createFile(path: string, bytes: Uint8Array, mode: number | undefined): Promise<void>
   /** Replaces the content of an existing file in place. */
   overwriteFile(path: string, bytes: Uint8Array): Promise<void>
-  /** Renames an entry of a folder; both paths name that folder. */
+  /** Renames an entry of a folder; both paths are in that folder. */
   rename(from: string, to: string): Promise<void>
-  /** Gives an entry of a folder a second name in the same folder, which must not exist. */
+  /** Creates a hard link in the same folder; `to` must not exist. */
   link(path: string, to: string): Promise<void>
   remove(path: string): Promise<void>
 }
@@ -71,7 +71,7 @@ export const disk: FileSystem = {
   createFile: (path, bytes, mode) =>
     withNewFile(path, mode ?? 0o666, async handle => {
       await handle.writeFile(bytes)
-      // The process's umask has restricted the mode of the new file.
+      // The process's umask has restricted the mode of the new file, so set it again.
       if (mode !== undefined && hasFileModes()) await handle.chmod(mode)
       await handle.sync()
     }),
@@ -91,7 +91,7 @@ export const disk: FileSystem = {
     ),
 }
 
-/** Properties of a file that isn't a link. */
+/** Returns properties of a file that isn't a link. */
 export function fileInfoOf(stats: Stats): FileInfo {
   const type = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
   const shared = stats.nlink > 1 || (process.getuid !== undefined && stats.uid !== process.getuid())
@@ -102,7 +102,7 @@ function besides(entry: string, to: string): string {
   return path.join(path.dirname(entry), path.basename(to))
 }
 
-/** Another program or the editor has written the file meanwhile. */
+/** Thrown if another program or the editor has written the file meanwhile. */
 export class WrittenMeanwhileError extends Error {
   override readonly name = 'WrittenMeanwhileError'
 
@@ -111,7 +111,7 @@ export class WrittenMeanwhileError extends Error {
   }
 }
 
-/** Why a file couldn't be read or written, in a sentence for the agent and the user. */
+/** The reason why a file couldn't be read or written; the message is a sentence for the agent and the user. */
 export class FileError extends Error {
   override readonly name = 'FileError'
   readonly reason: FileErrorReason
@@ -136,7 +136,7 @@ export type FileErrorReason =
   | 'ended'
   | 'other'
 
-/** The file system's error in words. `doing` is the verb: "read", "write". */
+/** Converts an error of the file system to an error with a readable message. `doing` is the verb: "read", "write". */
 export function fileErrorOf(error: unknown, doing: string, path: string): Error {
   if (error instanceof FileError) return error
   if (error instanceof RedirectedError) return movedError(doing, path, error)
@@ -171,23 +171,23 @@ export function fileErrorOf(error: unknown, doing: string, path: string): Error 
   }
 }
 
-/** The path leads elsewhere than when access to it was checked. */
+/** Returns the error for a path that no longer leads where it led when access to it was checked. */
 export function movedError(doing: string, path: string, cause?: unknown): FileError {
   const message = `Cannot ${doing} ${path}: a folder or link in its path was replaced meanwhile, so it leads elsewhere.`
   return new FileError('moved', message, { cause })
 }
 
 /**
- * Writes the bytes to `target`, which isn't a link (see `PathGuard`): first to a temporary file next to it, which is then
- * renamed, so that no reader sees half a file and a full disk doesn't damage the old one. Keeps the mode. Overwrites the
- * file in place if a rename or a new file isn't possible (a locked file on Windows, a bind-mounted file, a read-only
- * folder), or if it would break a hard link or change the owner.
+ * Writes the bytes to `target`, which isn't a link (see `PathGuard`): first to a temporary file next to it, which is then renamed, so that
+ * no reader sees an incomplete file and a full disk doesn't damage the old file. Keeps the mode. Overwrites the file in place if a rename
+ * or a new file isn't possible (a locked file on Windows, a bind-mounted file, a read-only folder), or if renaming would break a hard link
+ * or change the owner.
  *
- * With `isExpected`, rejects with {@link WrittenMeanwhileError} if the file doesn't have the expected content (if
- * `existing` is absent: if it exists). It's compared right before the file is replaced, and what was replaced once more
- * after that; it's put back if it was written in between.
+ * With `isExpected`, rejects with {@link WrittenMeanwhileError} if the file doesn't have the expected content (if `existing` is absent: if
+ * the file exists). The content is checked right before the file is replaced, and the replaced file is checked once more afterward; the
+ * replaced file is restored if it was written in between.
  *
- * Resolves to false if the file was overwritten in place, and so has the mode that it had.
+ * Resolves to false if the file was overwritten in place, so it has its old mode.
  */
 export async function writeAtomically(
   fileSystem: FileSystem,
@@ -216,18 +216,18 @@ function temporaryName(target: string, extension = 'tmp'): string {
   return path.join(path.dirname(target), `.parley-${randomBytes(6).toString('hex')}.${extension}`)
 }
 
-/** Whether the file has the name of a write's temporary file. */
+/** Whether the file has the name of a temporary file of a write. */
 export function isTemporary(file: string): boolean {
   return /^\.parley-[0-9a-f]{12}\.tmp$/.test(path.basename(file))
 }
 
-/** Removes a temporary file if its write is over: the process was killed, since it would have removed it. Never rejects. */
+/** Removes a temporary file that a killed process left: the file is older than any write takes. Never rejects. */
 export async function removeTemporary(file: string): Promise<void> {
   const info = await fs.lstat(file).catch(() => undefined)
   if (info?.isFile() && Date.now() - info.ctimeMs > MAX_WRITE_MS) await disk.remove(file).catch(() => {})
 }
 
-/** No write takes longer. */
+/** Maximum duration of a write, in milliseconds. */
 const MAX_WRITE_MS = 60_000
 
 async function putInPlace(
@@ -252,7 +252,7 @@ async function putInPlace(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   })
   if (!there || !isExpected(there)) throw new WrittenMeanwhileError(target)
-  // Not a name that is cleaned up after a crash, since this file may be the only copy of the other program's write.
+  // This name isn't one that is cleaned up after a crash, since this file may be the only copy of the other program's write.
   const replaced = temporaryName(target, 'replaced')
   const hasCopy = await fileSystem.link(target, replaced).then(
     () => true,
@@ -267,7 +267,7 @@ async function putInPlace(
     await forget()
     throw error
   }
-  // a link that replaced it can't be read
+  // a link that replaced the file can't be read, so it isn't the expected file
   const isSame = !hasCopy || (await fileSystem.readFile(replaced).then(isExpected, () => false))
   if (isSame) return forget()
   // if the rename fails, the replaced file stays under its temporary name
@@ -275,7 +275,7 @@ async function putInPlace(
   throw new WrittenMeanwhileError(target)
 }
 
-/** Errors of a rename, or of a new file in the folder, that may not affect the file itself. */
+/** Codes of errors of a rename, or of a new file in the folder, that may not affect overwriting the file itself. */
 const OF_THE_FOLDER = new Set([
   'EXDEV',
   'EBUSY',
@@ -299,21 +299,21 @@ async function writeInPlace(
     await fileSystem.overwriteFile(target, bytes)
     return false
   } catch (error) {
-    // A full disk may have left half of the content: restore the old content, which fits.
+    // A full disk may have left an incomplete content: restore the old content, which fits.
     await fileSystem.overwriteFile(target, before).catch(() => {})
     throw error
   }
 }
 
-/** The resolution of file times on any file system. Milliseconds. */
+/** The coarsest resolution of file times that is expected of a file system. Milliseconds. */
 export const FRESH_MS = 20
 
-/** Whether a file may have been written after this time; both in milliseconds since the epoch. */
+/** Whether a file may have been written after `time`; both times are in milliseconds since the epoch. */
 export function isWrittenSince(changed: number, time: number): boolean {
   return changed > time - FRESH_MS
 }
 
-/** Whether a file was certainly changed after a time: clocks are up to a millisecond behind file times. */
+/** Whether a file was certainly changed after a time: file times may be up to a millisecond ahead of the clock. */
 export function isWrittenAfter(changed: number, time: number): boolean {
   return changed >= time + 1
 }

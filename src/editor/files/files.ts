@@ -19,20 +19,19 @@ export type AccessAnswer = 'once' | 'session' | 'refuse'
 
 export interface AccessQuestion {
   path: string
-  /** the real path; show both paths if they differ */
+  /** the real path; the user should see both paths if they differ */
   realPath: string
   operation: FileOperation
-  /** `protected`: the file decides what programs run or what agents may do; then `session` isn't a valid answer */
+  /** `protected`: the file determines which programs run or what agents may do, and `session` isn't a valid answer */
   reason: 'outside' | 'protected'
 }
 
-/**
- * Asks the user about a file. `signal` aborts when the session ends or the agent withdraws its request; then the answer
- * isn't used.
- */
+/** Asks the user about a file. `signal` aborts when the session ends or the agent withdraws its request; the answer is ignored then. */
 export type AskAccess = (question: AccessQuestion, signal: AbortSignal) => Promise<AccessAnswer>
 
-/** The files outside of its roots that the user allowed a session to access. Each permission is for one file and one operation. */
+/**
+ * The files outside of a session's roots that the user allowed the session to access. Each permission is for one file and one operation.
+ */
 export class FileAccess {
   readonly #ask: AskAccess
   readonly #allowed = new Set<string>()
@@ -44,7 +43,7 @@ export class FileAccess {
   }
 
   /**
-   * Resolves if the file may be used. Rejects with a {@link FileError} if not, and with a {@link CancelledError} when
+   * Resolves if the file may be used. Rejects with a {@link FileError} if the file may not be used, and with a {@link CancelledError} when
    * `signal` aborts.
    */
   async demand(
@@ -54,7 +53,7 @@ export class FileAccess {
     signal?: AbortSignal,
   ): Promise<void> {
     const key = `${operation} ${file.realPath}`
-    // One question at a time for the same file and operation, so that "for this session" also answers the waiting ones.
+    // One question at a time for the same file and operation, so that "for this session" also answers the waiting questions.
     await this.#questions.run(key, async () => {
       if (reason === 'outside' && this.#allowed.has(key)) return
       if (this.#end.signal.aborted) throw ended()
@@ -67,13 +66,13 @@ export class FileAccess {
     })
   }
 
-  /** Revokes permissions and cancels pending requests. */
+  /** Revokes permissions and cancels pending questions. */
   end(): void {
     this.#allowed.clear()
     this.#end.abort()
   }
 
-  /** Asks the user with `question` until the session ends or `withdrawn` aborts; an answer without a choice refuses. */
+  /** Asks the user with `question` until the session ends or `withdrawn` aborts. Resolves to `refuse` if the user makes no choice. */
   async ask<T>(
     question: (signal: AbortSignal) => Promise<T>,
     withdrawn?: AbortSignal,
@@ -113,15 +112,10 @@ function refusal(file: GuardedPath, operation: FileOperation, reason: AccessQues
   )
 }
 
-/**
- * Reads and writes files for one session. Reading includes the unsaved changes of an open document. Writing uses the open
- * document, so that the user can undo it and no editor shows outdated text; otherwise it writes to disk.
- */
-
-/** How many files are read at the same time. */
+/** Maximum number of files that are read at the same time. */
 const PARALLEL_READS = 4
 
-/** Objects that all sessions of a window share. */
+/** The objects that all sessions of a window share for their files. */
 export interface FilesShared {
   documents: Documents
   fileSystem: FileSystem
@@ -129,12 +123,12 @@ export interface FilesShared {
   rules: PathRules
   /** decides which files are never written without asking */
   protectedFiles: ProtectedFiles
-  /** Shared by all sessions, so that writes of the same file run one after the other. */
+  /** Runs the writes of the same file one after the other; shared by all sessions. */
   queue: KeyedQueue
   log: Logger
-  /** Reports the paths of files created, changed or deleted on disk, as far as known, until it's disposed. */
+  /** Reports the paths of files created, changed or deleted on disk, as far as they are known, until the result is disposed. */
   watch?: (changed: (path: string) => void) => Disposable
-  /** The folders that are open in the editor. */
+  /** Returns the folders that are open in the editor. */
   folders?: () => readonly string[]
 }
 export function filesShared(
@@ -153,20 +147,24 @@ export function filesShared(
 
 export interface SessionFilesOptions {
   roots: Roots
-  /** Files must also be in one of these roots: the roots of the session in which a subagent works. */
+  /** Files must also be in one of these roots: the roots of the session in which this subagent works. */
   within?: Roots
   askAccess: AskAccess
-  /** Without `askMerge`, a write that changes lines with unsaved changes is refused. */
+  /** Asks the user about conflicts. If absent, a write that changes lines with unsaved changes is refused. */
   askMerge?: AskMerge
   /**
-   * Whether the user has just allowed this change of a protected file. `before`: its current text, `null` if it doesn't
+   * Whether the user has just allowed this change of a protected file. `before`: the file's current text, or `null` if the file doesn't
    * exist.
    */
   isAllowed?: (change: { realPath: string; before: string | null; content: string }) => boolean
-  /** A request was refused because a notebook or a custom editor has unsaved changes of the file. */
+  /** Called when a request was refused because a notebook or a custom editor has unsaved changes of the file. */
   onUnsaved?: (path: string) => void
 }
 
+/**
+ * Reads and writes files for one session. Reading includes the unsaved changes of an open document. Writing uses the open document, so that
+ * the user can undo the change and no editor shows outdated text; without an open document, it writes to disk.
+ */
 export class SessionFiles implements Disposable {
   readonly #shared: FilesShared
   readonly #guard: PathGuard
@@ -175,9 +173,9 @@ export class SessionFiles implements Disposable {
   readonly #onUnsaved: SessionFilesOptions['onUnsaved']
   readonly #askMerge: AskMerge
   readonly #known = new KnownTexts()
-  /** checks paths one at a time */
+  /** queue that checks paths one at a time */
   readonly #judging = new KeyedQueue()
-  /** running work of this session, by file */
+  /** queues of this session's running work, by file */
   readonly #own = new KeyedQueue()
   readonly #reads = new KeyedQueue()
   #nextRead = 0
@@ -203,7 +201,10 @@ export class SessionFiles implements Disposable {
     this.#writer = new DocumentWriter(this.#files, shared.log)
   }
 
-  /** Rejects with {@link FileMissingError} if the file doesn't exist, otherwise with a `FileError`. */
+  /**
+   * Resolves to the text of a file, or of some of its lines. Rejects with {@link FileMissingError} if the file doesn't exist, otherwise
+   * with a `FileError`.
+   */
   async readTextFile(
     request: Pick<ReadTextFileRequest, 'path' | 'line' | 'limit'>,
     signal?: AbortSignal,
@@ -220,7 +221,7 @@ export class SessionFiles implements Disposable {
       }
       const info = await this.#files.stat(file, 'read')
       if (!info) throw missing(file)
-      // An agent may request many large files at once, whose texts wait in memory until the agent reads them.
+      // An agent may request many large files at once, and their texts wait in memory until the agent reads them.
       const turn = String(this.#nextRead++ % PARALLEL_READS)
       const text = await this.#reads.run(turn, () =>
         readLines(this.#shared.fileSystem, this.#shared.encodings, file, info, request),
@@ -232,8 +233,8 @@ export class SessionFiles implements Disposable {
   }
 
   /**
-   * Creates missing parent folders. What the user has changed since the agent read the file stays; `hasUserLines`:
-   * instead of lines of the agent. Rejects with a `FileError`.
+   * Writes a text and creates missing parent folders. The user's changes since the agent read the file stay. `hasUserLines`: the file has
+   * lines of the user instead of the agent's. Rejects with a `FileError`.
    */
   async writeTextFile(
     request: Pick<WriteTextFileRequest, 'path' | 'content'>,
@@ -277,15 +278,15 @@ export class SessionFiles implements Disposable {
     )
   }
 
-  /** The session ended: revokes permissions outside of its roots and cancels pending requests. */
+  /** Revokes permissions outside of the session's roots and cancels pending requests, since the session ended. */
   dispose(): void {
     this.#access.end()
   }
 
   /**
-   * Requests for the same file are executed in order; therefore the paths are checked one after the other. A permission
-   * request delays this session's work only on that file. A request that the agent cancels before it starts isn't
-   * executed and rejects with a {@link CancelledError}.
+   * Executes requests for the same file in order; this is why the paths are checked one after the other. A permission request delays this
+   * session's work only on its file. A request that the agent cancels before it starts isn't executed and rejects with a {@link
+   * CancelledError}.
    */
   async #inTurn<T>(
     request: { path: string; content?: string },
@@ -303,7 +304,7 @@ export class SessionFiles implements Disposable {
         if (reason) await this.#access.demand(file, operation, reason, signal)
         return queue.run(key, async () => {
           if (signal?.aborted) throw new CancelledError()
-          // The user may have taken a while to answer, and the work before this one, too.
+          // The user may have taken a while to answer, and so may the work before this one.
           await this.#checkUnmoved(file, operation)
           this.#checkSaved(file, operation)
           return work(file)
@@ -316,13 +317,16 @@ export class SessionFiles implements Disposable {
     }
   }
 
-  /** Rejects if the path leads elsewhere than when access to it was allowed. */
+  /** Rejects if the path no longer leads where it led when access to it was allowed. */
   async #checkUnmoved({ path, realPath, inside }: GuardedPath, operation: FileOperation): Promise<void> {
     const now = await this.#guard.check(path)
     if (now.realPath !== realPath || now.inside !== inside) throw movedError(operation, path)
   }
 
-  /** Notebooks and custom editors have no text into which a change could be merged, and their unsaved content isn't on disk. */
+  /**
+   * Throws if a notebook or a custom editor has unsaved changes of the file: it has no text to merge a change into, and its unsaved content
+   * isn't on disk.
+   */
   #checkSaved({ path, realPath, aliases }: GuardedPath, operation: FileOperation): void {
     if (!this.#shared.documents.isUnsavedElsewhere([path, realPath, ...aliases])) return
     this.#onUnsaved?.(path)
@@ -332,7 +336,7 @@ export class SessionFiles implements Disposable {
     )
   }
 
-  /** `content`: the text to write. */
+  /** Resolves to the reason why the user must be asked; `undefined` if there is none. `content`: the text to write. */
   async #reasonToAsk(
     file: LocatedPath,
     content: string | undefined,
@@ -347,7 +351,7 @@ export class SessionFiles implements Disposable {
       return isAllowed ? undefined : 'protected'
     }
     if (file.inside) return undefined
-    // Nothing to protect: some agents look for instructions in each folder above, before each edit.
+    // A missing file needs no protection: some agents look for instructions in each folder above, before each edit.
     if (content === undefined && (await this.#isMissing(file))) throw missing(file)
     return 'outside'
   }

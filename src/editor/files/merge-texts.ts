@@ -2,9 +2,9 @@
 import { type LineEdit, lineEdits, sameLines, splitLines } from '../line-edits.ts'
 import { lineEnd } from '../text.ts'
 
-/** Lines that both sides changed differently. Empty: deleted. */
+/** Lines that both sides changed differently. An empty text means that the side deleted the lines. */
 export interface MergeConflict {
-  /** 1-based, in the merged text with the user's lines */
+  /** 1-based line in the merged text with the user's lines */
   line: number
   mine: string
   theirs: string
@@ -13,14 +13,14 @@ export interface MergeConflict {
 export interface MergedTexts {
   /** the merged text with the user's lines in conflicts */
   mine: string
-  /** with the agent's lines there */
+  /** the merged text with the agent's lines in conflicts */
   theirs: string
-  /** the agent's text, with the original lines where the sides conflict */
+  /** the agent's text, with the original lines in conflicts */
   withoutConflicts: string
   conflicts: MergeConflict[]
 }
 
-/** Whether both merges have the same conflicts, in the same order. */
+/** Whether two merges have the same conflicts, in the same order. */
 export function sameConflicts(one: MergedTexts, other: MergedTexts): boolean {
   const of = ({ conflicts }: MergedTexts) =>
     JSON.stringify(conflicts.map(({ mine, theirs }) => [mine, theirs]))
@@ -28,8 +28,8 @@ export function sameConflicts(one: MergedTexts, other: MergedTexts): boolean {
 }
 
 /**
- * Merges three ways, by lines. Changes of neighboring lines don't conflict, and lines that both insert at the same place
- * all stay, the user's first. `mine` decides the line ends that are added between lines.
+ * Merges three versions of a text by lines. Changes of neighboring lines don't conflict, and if both sides insert lines at the same
+ * position, all of them stay, the user's first. `mine` determines the line ends that are added between lines.
  */
 export function mergeTexts(base: string, mine: string, theirs: string): MergedTexts {
   const was = splitLines(base)
@@ -62,7 +62,7 @@ export function mergeTexts(base: string, mine: string, theirs: string): MergedTe
   return { mine: own.text, theirs: other.text, withoutConflicts: withoutConflicts.text, conflicts }
 }
 
-/** A text of lines. Only its last line may lack a line end. */
+/** A text made of lines. Only its last line may lack a line end. */
 class Lines {
   readonly #lines: string[] = []
   readonly #end: string
@@ -88,7 +88,7 @@ class Lines {
   }
 }
 
-/** Lines of the base that edits change, from `start` to `stop` (exclusive). */
+/** Lines of the base that edits of one or both sides change, from `start` to `stop` (exclusive). */
 interface Region {
   start: number
   stop: number
@@ -105,7 +105,7 @@ function regionsOf(own: readonly LineEdit[], other: readonly LineEdit[]): Region
   const regions: Region[] = []
   for (const { edit, isOwn } of all) {
     let region = regions.at(-1)
-    // two insertions at the same place, or lines that both change
+    // two insertions at the same position, or lines that both sides change
     const isShared =
       region && (edit.start < region.stop || (region.start === edit.end && region.stop === edit.start))
     if (!region || !isShared) {
@@ -129,7 +129,7 @@ function applied(base: readonly string[], start: number, stop: number, edits: re
   return lines
 }
 
-/** Merges both results of a region; `undefined` if they conflict. */
+/** Merges both sides' results for a region; returns `undefined` if they conflict. */
 function joined(
   [mine, theirs]: readonly [readonly string[], readonly string[]],
   isReplaced: boolean,
@@ -140,14 +140,14 @@ function joined(
   return contains(mine, theirs) ? mine : [...mine, ...theirs]
 }
 
-/** Whether the lines occur in `all`, in this order. */
+/** Whether `all` contains the lines, in this order. */
 function contains(all: readonly string[], lines: readonly string[]): boolean {
   let at = 0
   for (const line of all) if (line === lines[at]) at++
   return at === lines.length
 }
 
-/** The number of different lines. */
+/** Returns the number of lines in which two texts differ. */
 export function changedLines(one: string, other: string): number {
   const edits = lineEdits(splitLines(one), splitLines(other))
   return edits.reduce((sum, { start, end, lines }) => sum + Math.max(end - start, lines.length), 0)

@@ -1,9 +1,9 @@
 /**
- * Opens files and folders by their real path without following a link in any part of it. A path that was checked can lead
- * elsewhere when it's used, because an agent can replace a folder by a link in between.
+ * Opens files and folders by their real path without following a link in any part of the path. A path that was checked can lead elsewhere
+ * when it's used, because an agent can replace a folder by a link in between.
  *
- * Node has no `openat`. On Linux, `/proc/self/fd/<n>` tells the path of what was opened, and leads to the entries of an
- * open folder whatever is done to its path. On other systems, what was opened is compared with what is at the path.
+ * Node has no `openat`. On Linux, `/proc/self/fd/<n>` tells the path of an open file or folder, and leads to the entries of an open folder
+ * even if its path changes. On other systems, the open file or folder is compared with the one at the path.
  */
 import { close, constants, existsSync, fstatSync, open, read, readlinkSync, type Stats } from 'node:fs'
 import * as fs from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { decodeFileName, onDisk } from '../../common/file-names.ts'
 import { hasFileModes, hasProc, opensFolders } from '../../common/platform.ts'
 import { readHandle } from '../../common/read-bounded.ts'
 
-/** A real path that leads through a link now. */
+/** Thrown if a real path leads through a link now. */
 export class RedirectedError extends Error {
   override readonly name = 'RedirectedError'
 
@@ -22,23 +22,23 @@ export class RedirectedError extends Error {
   }
 }
 
-/** How often a file is opened again if it's replaced or renamed at that moment. */
+/** Maximum number of tries to open a file that is replaced or renamed at the same moment. */
 const MAX_TRIES = 5
-/** Opening a pipe doesn't wait with `O_NONBLOCK`. Windows doesn't have these flags. */
+/** `O_NONBLOCK`: opening a pipe doesn't wait. Windows doesn't have these flags. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_DIRECTORY = 0, O_CREAT } = constants
 const tellsPaths = hasProc() && existsSync('/proc/self/fd')
-/** Opens a folder that can't be listed, or a file that can't be read, only as a location. Node doesn't name this flag of Linux. */
+/** Opens a folder that can't be listed, or a file that can't be read, only as a location. A flag of Linux that Node doesn't export. */
 const O_PATH = 0o10000000
 
 /**
- * Opens a file; the caller closes it. Rejects with {@link RedirectedError} if a link is in its path, otherwise as `open` of
+ * Opens a file; the caller closes it. Rejects with {@link RedirectedError} if a link is in the path, otherwise with the errors of `open` in
  * `node:fs`. `flags` are numeric.
  */
 export async function openFile(realPath: string, flags: number): Promise<fs.FileHandle> {
   return openReal(realPath, realPath, flags)
 }
 
-/** {@link openFile} for `work`; closes the file. */
+/** Opens a file like {@link openFile}, runs `work`, and closes the file. */
 export async function withFile<T>(
   realPath: string,
   flags: number,
@@ -54,8 +54,8 @@ export interface SmallFile {
 }
 
 /**
- * Reads a file with few requests and little work: a command may change a thousand. `undefined` if it's not a file, is
- * larger than `maxBytes`, has a link in its path, or was written meanwhile; {@link withFile} tells more. Never rejects.
+ * Reads a file with few system calls, since a command may change a thousand files. Resolves to `undefined` if the path isn't a file's, the
+ * file is larger than `maxBytes`, has a link in its path, or was written meanwhile; {@link withFile} reports the reason. Never rejects.
  */
 export async function readSmallFile(realPath: string, maxBytes: number): Promise<SmallFile | undefined> {
   if (tellsPaths) return new Promise(resolve => readByNumber(realPath, maxBytes, resolve))
@@ -67,7 +67,7 @@ export async function readSmallFile(realPath: string, maxBytes: number): Promise
   return reading.catch(() => undefined)
 }
 
-/** Without promises and a `FileHandle`, which take longer than reading a small file. */
+/** Reads a small file without promises and a `FileHandle`, which would take longer than the reading. */
 function readByNumber(realPath: string, maxBytes: number, done: (file?: SmallFile) => void): void {
   open(onDisk(realPath), constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK, (error, fd) => {
     if (error) return done()
@@ -95,7 +95,7 @@ function readByNumber(realPath: string, maxBytes: number, done: (file?: SmallFil
   })
 }
 
-/** Creates a file, which must not exist, for `work`. Rejects as {@link withFile}. */
+/** Creates a file, which must not exist, runs `work`, and closes the file. Rejects like {@link withFile}. */
 export async function withNewFile<T>(
   realPath: string,
   mode: number,
@@ -106,8 +106,8 @@ export async function withNewFile<T>(
 }
 
 /**
- * Runs `work` with a path of the entry `realPath` at which links in its folder's path aren't followed. The entry itself
- * may be a link or missing. Rejects with {@link RedirectedError} if a link is in the folder's path.
+ * Runs `work` with a path of the entry `realPath` for which links in the folder's path aren't followed. The entry itself may be a link or
+ * missing. Rejects with {@link RedirectedError} if a link is in the folder's path.
  */
 export async function withEntry<T>(realPath: string, work: (entry: string) => Promise<T>): Promise<T> {
   return withFolder(path.dirname(realPath), folder => work(path.join(folder, path.basename(realPath))))
@@ -130,14 +130,14 @@ export async function setMode(realPath: string, mode: number): Promise<void> {
   )
 }
 
-/** Creates a folder and its parents, unless they exist. */
+/** Creates a folder and its parents, unless they exist already. */
 export async function makeFolders(realPath: string): Promise<void> {
   const missing: string[] = []
   for (let folder = realPath; !(await isFolder(folder)); folder = path.dirname(folder))
     missing.unshift(folder)
   for (const folder of missing) {
     await withEntry(folder, entry => fs.mkdir(onDisk(entry))).catch((error: unknown) => {
-      // another program has created the folder
+      // another program has created the folder meanwhile
       if (errorCode(error) !== 'EEXIST') throw error
     })
   }
@@ -152,7 +152,7 @@ async function isFolder(realPath: string): Promise<boolean> {
   }
 }
 
-/** `location`: a path of `realPath` to open it at. */
+/** Opens `realPath` at `location`, another path of the same entry. */
 async function openReal(
   location: string,
   realPath: string,
@@ -175,7 +175,7 @@ async function openReal(
 
 async function isLink(location: string, error: unknown): Promise<boolean> {
   const code = errorCode(error)
-  // the latter for a folder
+  // `ENOTDIR` for a folder
   if (code !== 'ELOOP' && code !== 'EMLINK' && code !== 'ENOTDIR') return false
   return fs.lstat(onDisk(location)).then(
     info => info.isSymbolicLink(),
@@ -185,12 +185,12 @@ async function isLink(location: string, error: unknown): Promise<boolean> {
 
 /** Whether the open file or folder has this real path. */
 async function isAt(handle: fs.FileHandle, realPath: string): Promise<boolean> {
-  // reading `/proc` doesn't wait for a disk
+  // reading `/proc` doesn't access a disk
   const known = tellsPaths
     ? decodeFileName(readlinkSync(openedPath(handle), 'buffer'))
     : await fs.realpath(realPath)
   if (tellsPaths && known === realPath) return true
-  // file systems that ignore case exist on Linux, too
+  // file systems that ignore case also exist on Linux
   return isSameSpelled(known, realPath) && (await isSame(await handle.stat({ bigint: true }), realPath))
 }
 

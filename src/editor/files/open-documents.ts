@@ -1,10 +1,10 @@
-/** The texts that the editor has open: it reports what happens to its documents, of which this is a copy. */
+/** Copies of the texts that the editor has open. The editor reports the events of its documents. */
 import { type Disposable, Owner } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 import type { PathRules } from '../path-rules.ts'
 import type { Documents, OpenDocument } from './documents.ts'
 
-/** Replaces the UTF-16 units from `start` to `end`. */
+/** Replaces the UTF-16 units from `start` to `end` by `text`. */
 export interface DocumentEdit {
   start: number
   end: number
@@ -12,23 +12,23 @@ export interface DocumentEdit {
 }
 
 interface DocumentState {
-  /** changes with each edit */
+  /** a number that changes with each edit */
   version: number
   isDirty: boolean
   lineEnd: '\n' | '\r\n'
   encoding: string
 }
 
-/** What happened to a document of a file on disk, or to a file in another kind of editor. `id`: of a document while it's open. */
+/** An event of a document of a file on disk, or of a file in another kind of editor. `id`: identifies a document while it's open. */
 export type DocumentEvent =
   | ({ type: 'opened'; id: number; path: string; text: string } & DocumentState)
-  /** `edits`: each of the text after the edit before. `text`: the whole text instead. */
+  /** `edits`: each edit refers to the text after the edit before it. `text`: the whole text, instead of edits. */
   | ({ type: 'changed'; id: number; edits: DocumentEdit[]; text?: string } & DocumentState)
   | { type: 'saved'; id: number; isDirty: boolean }
-  /** It's known only now whether the document has unsaved changes. */
+  /** It became known whether the document has unsaved changes. */
   | { type: 'dirty'; id: number; isDirty: boolean }
   | { type: 'closed'; id: number }
-  /** All files with unsaved changes in notebooks and custom editors. */
+  /** The paths of all files with unsaved changes in notebooks and custom editors. */
   | { type: 'unsaved-elsewhere'; paths: string[] }
   /** The user saved a file in a notebook or a custom editor. */
   | { type: 'saved-elsewhere'; path: string }
@@ -37,21 +37,21 @@ export type DocumentEvent =
 
 /** The editor's documents. */
 export interface EditorDocuments {
-  /** Reports each open document, and then what happens, in order. */
+  /** Reports each open document, and then the events of all documents, in order. */
   follow(listener: (event: DocumentEvent) => void): Disposable
-  /** Edits a document as one undo step. Resolves to false if it has another version by now, or if the editor refused the edit. */
+  /** Edits a document as one undo step. Resolves to false if the document has another version by now, or if the editor refused the edit. */
   edit(id: number, version: number, edit: DocumentEdit): Promise<boolean>
-  /** Resolves to false if the editor didn't save it. */
+  /** Saves a document. Resolves to false if the editor didn't save it. */
   save(id: number): Promise<boolean>
 }
 
-/** Edits are applied when the text is read, but no more than this number, or this many UTF-16 units, may wait. */
+/** Maximum number of edits, and of their UTF-16 units, that wait: edits are applied only when the text is read. */
 const MAX_WAITING_EDITS = 1000
 const MAX_WAITING_TEXT = 1_000_000
 
-/** Applies each edit to the text after the edit before, without a copy of the text for each. */
+/** Applies each edit to the text after the edit before it, without copying the text for each edit. */
 function applyEdits(text: string, edits: readonly DocumentEdit[]): string {
-  // what's before and after the latest edit; the text goes on with the last of `after`
+  // the texts before and after the latest edit; the text after it continues with the last element of `after`
   const before: string[] = []
   const after = [text]
   let at = 0
@@ -84,7 +84,7 @@ function applyEdits(text: string, edits: readonly DocumentEdit[]): string {
   return [...before, ...after.reverse()].join('')
 }
 
-/** A copy of a document. */
+/** A copy of an open document of the editor. */
 export class DocumentCopy implements OpenDocument {
   readonly path: string
   readonly key: string
@@ -162,12 +162,12 @@ export class DocumentCopy implements OpenDocument {
   }
 }
 
-/** What happened, with the copy of its document, which is as after that. */
+/** An event with the copy of its document, in the state after the event. */
 export type DocumentReport =
   | { type: 'opened' | 'changed' | 'saved' | 'dirty' | 'closed'; document: DocumentCopy }
   | Extract<DocumentEvent, { type: 'saved-elsewhere' | 'renaming' | 'renamed' }>
 
-/** Copies of the documents of an editor. */
+/** Copies of the editor's open documents. */
 export class OpenDocuments extends Owner implements Documents {
   readonly #rules: PathRules
   readonly #editor: EditorDocuments
@@ -177,7 +177,7 @@ export class OpenDocuments extends Owner implements Documents {
   #elsewhere: readonly string[] = []
 
   readonly onDidReport = this.#report.event
-  /** A file has got unsaved changes, or has none anymore. */
+  /** Fires when a file has got unsaved changes, or has no unsaved changes anymore. */
   readonly onDidChangeUnsaved = this.#unsaved.event
 
   constructor(editor: EditorDocuments, rules: PathRules) {
@@ -187,7 +187,7 @@ export class OpenDocuments extends Owner implements Documents {
     this.register(editor.follow(event => this.#follow(event)))
   }
 
-  /** The documents that are open. */
+  /** The copies of all open documents. */
   get all(): DocumentCopy[] {
     return [...this.#open.values()]
   }

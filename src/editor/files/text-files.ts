@@ -16,20 +16,20 @@ import {
 
 /** The editor's encodings, by VS Code's names (`windows1252`, `shiftjis`, …). */
 export interface Encodings {
-  /** The encoding configured for the file, if it isn't UTF-8. */
+  /** Resolves to the encoding configured for the file, if it isn't UTF-8. */
   configured(path: string): Promise<string | undefined>
   decode(bytes: Uint8Array, encoding: string): Promise<string>
   encode(text: string, encoding: string): Promise<Uint8Array>
 }
 
-/** Used without an editor: UTF-8, and UTF-16 with a byte order mark. */
+/** The encodings without an editor: UTF-8, and UTF-16 with a byte order mark. */
 export const unicodeOnly: Encodings = {
   configured: async () => undefined,
   decode: async (_bytes, encoding) => Promise.reject(new Error(`The encoding ${encoding} isn't supported.`)),
   encode: async (_text, encoding) => Promise.reject(new Error(`The encoding ${encoding} isn't supported.`)),
 }
 
-/** `known`: the encoding of the file, such as its document's. */
+/** Decodes a file's bytes. `known`: the encoding of the file, such as the encoding of its document. */
 export async function decodeFile(
   bytes: Uint8Array,
   path: string,
@@ -39,7 +39,7 @@ export async function decodeFile(
   const encoding = known ?? (await encodings.configured(path))
   if (encoding !== undefined && !isUtf8Name(encoding) && !byteOrderMark(bytes)) {
     const text = await encodings.decode(bytes, encoding).catch(() => undefined)
-    // Only if decoding is lossless: otherwise the setting is wrong for this file, and writing would damage it.
+    // Use the encoding only if decoding is lossless: otherwise the setting is wrong for this file, and writing would damage it.
     if (text !== undefined && Buffer.compare(await encodings.encode(text, encoding), bytes) === 0) {
       return { text, encoding, bom: false }
     }
@@ -47,7 +47,7 @@ export async function decodeFile(
   return decodeText(bytes)
 }
 
-/** The bytes of a text in the encoding of the existing file (`there`), or for a new file, in the configured one. */
+/** Encodes a text in the encoding of the existing file (`there`), or for a new file, in the configured encoding. */
 export async function encodeFile(
   text: string,
   path: string,
@@ -73,19 +73,19 @@ function isUtf8Name(encoding: string): boolean {
   return encoding === 'utf8' || encoding === 'utf8bom'
 }
 
-/** Maximum size of text read at once, in bytes. */
+/** Maximum size of text that is read at once, in bytes. */
 export const MAX_READ_BYTES = 16 * 1024 * 1024
 
 export interface RequestedLines {
-  /** 1-based; below 1 counts as 1 */
+  /** 1-based; a number below 1 counts as 1 */
   line?: number
   limit?: number
 }
 type Place = Pick<GuardedPath, 'path' | 'realPath'>
 
 /**
- * The text of a file, or of some of its lines. Never holds more than {@link MAX_READ_BYTES} in memory, so that parts of
- * huge logs can be read. Rejects with {@link FileError} if it isn't text or is too large.
+ * Resolves to the text of a file, or of some of its lines. Never holds more than {@link MAX_READ_BYTES} in memory, so that parts of huge
+ * logs can be read. Rejects with {@link FileError} if the file isn't text or the result is too large.
  */
 export async function readLines(
   fileSystem: FileSystem,
@@ -107,7 +107,7 @@ export async function readLines(
   return isSmall ? sliceLines(decoded.text, range.line, range.limit) : decoded.text
 }
 
-/** The bytes of the lines, separated by line feeds. */
+/** Resolves to the bytes of the lines, separated by line feeds. */
 async function gather(
   fileSystem: FileSystem,
   file: Place,
@@ -125,7 +125,7 @@ async function gather(
   for await (const piece of fileSystem.readPieces(file.realPath)) {
     if (isFirst && counts) {
       const mark = byteOrderMark(piece)
-      // In UTF-16, a line feed has two bytes, each of which may be half of another character.
+      // In UTF-16, a line feed has two bytes, and a byte with the same value may be half of another character.
       if (mark && mark.encoding !== 'utf8') throw tooLarge(file.path, info.size)
       if (piece.subarray(0, 8000).includes(0)) throw binary(file.path)
     }
@@ -162,19 +162,19 @@ export function tooLarge(path: string, bytes: number): FileError {
   )
 }
 
-/** Maximum size of texts in memory while they are merged, since an agent may write many large files at the same time. Bytes. */
+/** Maximum total size of the texts that are merged at the same time, since an agent may write many large files at the same time. Bytes. */
 const MAX_MERGING_BYTES = 2 * MAX_READ_BYTES
 const LARGE_BYTES = 1024 * 1024
 
-/** How a file's text is stored. */
+/** How a text is stored in a file. */
 export type Storage = Pick<DecodedText<string>, 'encoding' | 'bom'>
 
-/** A text and the bytes on disk that it was read from. */
+/** A text and the bytes on disk that were decoded to it. */
 export interface StoredText extends DecodedText<string> {
   bytes: Uint8Array
 }
 
-/** How often a write is retried if another program, or the user, writes the file at the same moment. */
+/** Maximum number of tries of a write while another program, or the user, writes the file. */
 const WRITE_TRIES = 5
 
 /** Text files on disk. Writing preserves their encoding, byte order mark and line ends. */
@@ -190,7 +190,7 @@ export class TextFiles {
     this.#rules = parts.rules
   }
 
-  /** `undefined` if it doesn't exist. Rejects if it isn't a regular file. */
+  /** Resolves to information about a file; `undefined` if it doesn't exist. Rejects if it isn't a regular file. */
   async stat(file: GuardedPath, doing: 'read' | 'write'): Promise<FileInfo | undefined> {
     let info: FileInfo
     try {
@@ -210,7 +210,7 @@ export class TextFiles {
     return info
   }
 
-  /** The text on disk; `undefined` if the file is missing or too large. `encoding`: the encoding of the file's document. */
+  /** Resolves to the text on disk; `undefined` if the file is missing or too large. `encoding`: the encoding of the file's document. */
   async current(
     file: GuardedPath,
     info: FileInfo | undefined,
@@ -219,7 +219,7 @@ export class TextFiles {
     if (!info || info.size > MAX_READ_BYTES) return undefined
     const reading = this.#fileSystem.readFile(file.realPath, MAX_READ_BYTES)
     const bytes = await reading.catch((error: unknown) => {
-      // the file has grown since
+      // the file has grown since its size was read
       if (!(error instanceof TooLargeError)) throw error
     })
     if (!bytes) return undefined
@@ -232,7 +232,10 @@ export class TextFiles {
     if (info) await this.#fileSystem.checkWritable(file.realPath)
   }
 
-  /** Writes an agent's text: line ends of one kind stay that kind, since models always write `\n`. */
+  /**
+   * Writes an agent's text. If all line ends of the file are of one kind, the written text gets the same kind, since models always write `
+   * `.
+   */
   async write(file: GuardedPath, write: AgentWrite): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const info = await this.stat(file, 'write')
@@ -255,8 +258,8 @@ export class TextFiles {
   }
 
   /**
-   * Writes a text unchanged, in the encoding of the replaced file or in the given one. Rejects with {@link WrittenMeanwhileError} if the
-   * file has changed.
+   * Writes a text unchanged, in the encoding of the replaced file or in the given encoding. Rejects with {@link WrittenMeanwhileError} if
+   * the file has changed.
    */
   async replace(
     file: GuardedPath,

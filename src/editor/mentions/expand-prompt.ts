@@ -17,9 +17,9 @@ import {
 import type { PromptCall } from './prompt-files.ts'
 import { isInRoots } from './typed-path.ts'
 
-/** A larger prompt file isn't sent. Bytes. */
+/** Maximum size of a prompt file; a larger file isn't sent. Bytes. */
 const MAX_PROMPT_FILE_BYTES = 256 * 1024
-/** A longer text isn't sent, with all values and all prompt files. Characters. */
+/** Maximum length of the text with all values and all prompt files; a longer text isn't sent. Characters. */
 const MAX_TEXT = 1024 * 1024
 /** Maximum length of a prompt's label with its values, and of one value in the label. Characters. */
 const MAX_LABEL = 500
@@ -28,29 +28,29 @@ const MAX_SHOWN = 60
 const MAX_PROMPT_FILES = 30
 /** Maximum number of other files that prompt files refer to. */
 const MAX_FILES = 50
-/** Questions about files outside of the folders. */
+/** Maximum number of questions about files outside of the folders. */
 const MAX_QUESTIONS = 10
 
 /** The functions of the editor, the disk and the user that expanding a prompt file needs. */
 export interface ExpansionSources {
-  /** The folders of the session and of the workspace. The first one is where paths that start with a slash begin. */
+  /** The folders of the session and of the workspace. Paths that start with a slash begin in the first one. */
   roots: readonly string[]
-  /** The values of variables that have one now. */
+  /** The current values of variables; a variable without a value is absent. */
   values: ReadonlyMap<string, string>
-  /** The text of a file, including unsaved changes; `undefined` if it isn't text. Rejects if it can't be read. */
+  /** Resolves to the text of a file, including unsaved changes; `undefined` if it isn't text. Rejects if the file can't be read. */
   readText(file: string): Promise<string | undefined>
-  /** Asks about a file outside of the folders, unless that has been asked before. */
+  /** Asks about a file outside of the folders, unless the user was asked about this file before. */
   askOutside(file: string): Promise<OutsideAnswer>
-  /** Lets a prompt have the content of a file that one of the user's own prompt files refers to. */
+  /** Allows a prompt to include the content of a file that one of the user's own prompt files refers to. */
   allow(file: string): Promise<void>
-  /** Asks the user for values. `undefined`: canceled. */
+  /** Asks the user for values. Resolves to `undefined` if the user cancels. */
   ask(inputs: readonly PromptInput[], command: string): Promise<Map<string, string> | undefined>
   attachmentFor(file: string, isFolder: boolean): Attachment
-  /** Returns the path of a workspace file in the session's worktree. */
+  /** Resolves to the path of a workspace file in the session's worktree. */
   inWorktree(file: string): Promise<string>
 }
 
-/** The user canceled a question. */
+/** Thrown when the user canceled a question. */
 class Canceled extends Error {}
 
 interface ReadPrompt {
@@ -61,7 +61,7 @@ interface ReadPrompt {
 /** The prompt files and other files of one expansion. */
 class Expansion {
   readonly prompts: ReadPrompt[] = []
-  /** by path */
+  /** the other files, by path */
   readonly files = new Map<string, Attachment>()
   readonly #call: PromptCall
   readonly #sources: ExpansionSources
@@ -112,7 +112,7 @@ class Expansion {
       throw new Error(l10n.t("{0} refers to {1}, which doesn't exist.", nameIn(from), visible(reference)))
     }
     const { isFolder } = found
-    // only offered files count as prompt files
+    // a prompt file is read where it was found, any other file in the session's worktree
     const file = isPrompt ? found.file : await this.#ofSession(found.file, isFolder)
     const key = this.#key(file)
     if (this.files.has(key)) return
@@ -130,7 +130,9 @@ class Expansion {
     return (isFolder ? info?.isDirectory() : info?.isFile()) ? own : file
   }
 
-  /** Relative to the file with the link, or to a root. What doesn't exist is no reference. */
+  /**
+   * Finds the file of a reference, which is relative to the file with the link or to a root. Resolves to `undefined` if it doesn't exist.
+   */
   async #find(reference: string, from: string): Promise<{ file: string; isFolder: boolean } | undefined> {
     const relative = reference.replace(/^[/\\]+/, '')
     const isAbsolute = path.isAbsolute(reference)
@@ -141,7 +143,7 @@ class Expansion {
       ...(isAbsolute ? [path.resolve(reference)] : []),
     ]
     for (const file of candidates) {
-      // looking at a share tells its server who the user is
+      // accessing a network share would reveal the user's identity to its server
       if (
         /^[\\/]{2}/.test(file) &&
         ![...roots, from].some(one => path.parse(one).root === path.parse(file).root)
@@ -154,7 +156,8 @@ class Expansion {
   }
 
   /**
-   * Reading files outside of the folders requires a question, except for files next to the user's own prompt files to which those refer.
+   * Resolves to whether a file may be read. A file outside of the folders requires a question, unless it's next to a prompt file of the
+   * user that refers to it.
    */
   async mayRead(file: string, from: string): Promise<OutsideAnswer> {
     const { roots, askOutside, allow } = this.#sources
@@ -182,8 +185,8 @@ class Expansion {
 }
 
 /**
- * The text of a called prompt file with the values of its variables, and the files that it refers to. `text`: the typed text up to the
- * first chip. `undefined`: the user canceled. Rejects with a sentence if something is missing.
+ * Resolves to the text of a called prompt file with the values of its variables, and the files that it refers to; `undefined` if the user
+ * canceled. Rejects with a sentence if something is missing. `text`: the typed text up to the first chip.
  */
 export async function expandPrompt(
   call: PromptCall,
@@ -205,7 +208,7 @@ async function expanded(
 ): Promise<ExpandedPrompt | undefined> {
   const { path: file } = call.file
   const expansion = new Expansion(call, sources)
-  // a link may lead elsewhere than when it was listed
+  // a link may lead elsewhere by now than when the file was listed
   if ((await expansion.mayRead(file, file)) !== 'content') return undefined
   await expansion.read(file, [])
   const whole = joined(expansion.prompts)
@@ -246,23 +249,23 @@ async function expanded(
   }
 }
 
-/** The name of a file as users read it. */
+/** Returns the name of a file as it's shown to users. */
 function nameIn(file: string): string {
   return visible(path.basename(file))
 }
 
-/** The text of the first prompt file, followed by the files that it refers to, under their names. */
+/** Returns the text of the first prompt file, followed by the prompt files that it refers to, under their names. */
 function joined([first, ...others]: readonly ReadPrompt[]): string {
   return [first?.body, ...others.map(({ path: file, body }) => `${nameIn(file)}:\n\n${body}`)].join('\n\n')
 }
 
-/** A value on a chip. */
+/** Returns a value as it's shown on a chip. */
 function shown(value: string): string {
   const short = shortened(value.replace(/\s+/g, ' '), MAX_SHOWN)
   return /[\s"']/.test(short) || short === '' ? `"${short.replace(/"/g, "'")}"` : short
 }
 
-/** Instructions for the user if a variable has no value. */
+/** Returns instructions for the user for each variable that may have no value. */
 function neededBy(): Readonly<Record<string, string>> {
   const selection = l10n.t('The prompt needs a selection. Select text in an editor, then send it again.')
   const file = l10n.t('The prompt needs a file. Open one in an editor, then send it again.')

@@ -13,7 +13,7 @@ export interface IndexRoot {
 
 export interface FoundFile {
   root: IndexRoot
-  /** relative to the root, `/` between names */
+  /** path relative to the root, with `/` between names */
   path: string
   isFolder: boolean
   /** offsets in `path` of the letters that match, ascending */
@@ -27,7 +27,7 @@ interface Row {
   isFolder: boolean
 }
 
-/** An outdated list isn't refreshed more often than this, in milliseconds. */
+/** Minimum time between refreshes of an outdated list, in milliseconds. */
 const MIN_AGE_MS = 1500
 /** Minimum score of a match, from 0 to 1. */
 const THRESHOLD = 0.2
@@ -39,8 +39,8 @@ interface List {
 }
 
 /**
- * Fuzzy search over the files of the workspace. They are listed on first use, cached, and listed again after changes.
- * Limited to what {@link listFiles} lists.
+ * Fuzzy search over the files of the workspace. They are listed on first use, cached, and listed again after changes. Contains only files
+ * that {@link listFiles} lists.
  */
 export class FileIndex {
   readonly #list: (root: string) => Promise<string[]>
@@ -54,12 +54,12 @@ export class FileIndex {
     this.#now = now
   }
 
-  /** Files were created, deleted or renamed. */
+  /** Marks all lists as outdated, since files were created, deleted or renamed. */
   changed(): void {
     for (const root of this.#lists.keys()) this.#stale.add(root)
   }
 
-  /** The best matching files and folders, best first. An empty query finds nothing. */
+  /** Resolves to the best matching files and folders, best first. An empty query finds nothing. */
   async search(roots: readonly IndexRoot[], query: string, limit: number): Promise<FoundFile[]> {
     const wanted = query.replaceAll('\\', '/').trim()
     if (wanted === '') return []
@@ -138,7 +138,10 @@ function snapshotOf(rows: readonly Row[]) {
   return fuzzysort.snapshot(rows, { keys: ['name', 'path'] })
 }
 
-/** A match in the name scores higher than one in the path; with equal scores, a file comes before a folder. */
+/**
+ * Returns the score of a result. A match in the name scores higher than a match in the path; with equal scores, a file comes before a
+ * folder.
+ */
 function scoreOf(result: KeysResult<Row>): number {
   const [byName, byPath] = result
   const best = Math.max((byName?.score ?? 0) + 0.1, byPath?.score ?? 0)

@@ -1,10 +1,10 @@
 import type { KeyValueStore } from '../../common/key-value-store.ts'
 
 const STORED = 'pickedFiles'
-/** Beyond this number, the oldest picks are forgotten. */
+/** Maximum number of picked files; beyond that, the oldest are removed. */
 const MAX_PICKED = 500
 
-/** Files that the user picked, by the keys of their paths: where each led then. */
+/** The files that the user picked: the real path that each had at that time, by the key of the picked path. */
 export class PickedFiles {
   readonly #picked = new Map<string, string>()
   #store: KeyValueStore | undefined

@@ -11,27 +11,30 @@ import { planPlace } from '../../common/plan-uri.ts'
 import type { ContextRef, PromptPart, RevisionRef } from '../../conversation/attachment.ts'
 import { findLines } from '../comment-lines.ts'
 
-/** A larger file is linked, not embedded. Bytes. */
+/** Maximum size of an embedded file; a larger file is linked. Bytes. */
 export const MAX_FILE_BYTES = 256 * 1024
-/** Maximum total size that a prompt embeds, in UTF-16 units; everything beyond is linked. */
+/** Maximum total size of the content that a prompt embeds, in UTF-16 units; further content is linked. */
 const MAX_EMBEDDED = 1024 * 1024
-/** A larger image is linked, since models refuse it. Bytes. */
+/** Maximum size of an embedded image; a larger image is linked, since models refuse it. Bytes. */
 const MAX_IMAGE_BYTES = 3 * 1024 * 1024
 
-/** Reads the content for prompts from the editor and the disk. */
+/** Functions that read the content for prompts from the editor and the disk. */
 export interface ContextSources {
   /** Whether a file may be read for the prompt: it's in a folder of the session or of the workspace, or the user picked it. */
   mayRead(file: string, roots: Roots): Promise<boolean>
-  /** The bytes of a file, including unsaved changes; `undefined` if it isn't a file. */
+  /** Resolves to the number of bytes of a file, including unsaved changes; `undefined` if the path isn't a file's. */
   size(file: string): Promise<number | undefined>
-  /** `undefined` if the file isn't text. */
+  /** Resolves to the text of a file; `undefined` if the file isn't text. */
   readText(file: string): Promise<string | undefined>
   readBytes(file: string): Promise<Uint8Array>
-  /** The problems of a file, or of all files, as text for a model; empty if there are none. */
+  /** Resolves to the problems of a file, or of all files, as text for a model; empty if there are none. */
   problems(uri: string | undefined): Promise<string>
-  /** A diff; empty if there are no changes. */
+  /** Resolves to a diff of the changes; empty if there are none. */
   changes(staged: boolean): Promise<string>
-  /** A commit with its message and diff, or a branch's diff; `undefined` if no repository has it. Rejects if Git can't show it. */
+  /**
+   * Resolves to a commit with its message and diff, or to a branch's diff; `undefined` if no repository has the revision. Rejects if Git
+   * can't show it.
+   */
   revision(ref: RevisionRef): Promise<string | undefined>
 }
 
@@ -42,9 +45,9 @@ export interface PromptTarget {
 }
 
 /**
- * Creates the blocks of what the user wrote: each chip in its place, embedded if the agent supports embedded context and
- * the content is small enough, else linked. What isn't a file and can't be embedded becomes text. Rejects with a sentence
- * if the agent doesn't support some of the content.
+ * Creates the blocks of a prompt from the parts that the user wrote: each chip at its position, embedded if the agent supports embedded
+ * context and the content is small enough, else linked. Content that isn't a file's and can't be embedded becomes text. Rejects with a
+ * sentence if the agent doesn't support some of the content.
  */
 export async function promptContent(
   parts: readonly PromptPart[],
@@ -122,7 +125,7 @@ async function file(
   if (mimeType?.startsWith('image/') && can.prompt.image && size <= MAX_IMAGE_BYTES) {
     const bytes = await sources.readBytes(path)
     const image = imageInfo(bytes)
-    // only a page can scale a larger image
+    // this process can't scale a larger image, only a page can
     if (image && Math.max(image.width, image.height) <= MAX_IMAGE_SIDE)
       return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: image.mimeType, uri }
   }
@@ -153,7 +156,7 @@ async function symbol(
   return { type: 'resource', uri: at, mimeType: mimeTypeOf(uri) ?? 'text/plain', text }
 }
 
-/** A comment with the current position of its lines. */
+/** Returns a block with a comment and the current position of its lines. */
 async function comment(
   { uri, startLine, endLine, quote, text }: Extract<Labeled, { type: 'comment' }>,
   { roots }: PromptTarget,
@@ -184,7 +187,7 @@ function decoded(uri: string): string {
   }
 }
 
-/** The path of a URI on this machine's disk. */
+/** Returns the path of a file URI on this machine's disk. */
 export function pathOfUri(uri: string): string | undefined {
   try {
     return uri.startsWith('file:') ? fileURLToPath(uri.replace(/#.*$/s, '')) : undefined
@@ -193,7 +196,7 @@ export function pathOfUri(uri: string): string | undefined {
   }
 }
 
-/** The block in a form that the agent supports. */
+/** Returns the block in a form that the agent supports. */
 function fitFor(block: ContentBlock, { agentName, can, roots }: PromptTarget): ContentBlock {
   const hasFile = (uri: string) => uri.startsWith('file:') && !isElsewhere(can.pathMappings, uri, roots.cwd)
   if (block.type === 'image' && !can.prompt.image) {
@@ -204,7 +207,7 @@ function fitFor(block: ContentBlock, { agentName, can, roots }: PromptTarget): C
     throw new Error(l10n.t("{0} doesn't support audio. Remove the recording to send the prompt.", agentName))
   }
   if (block.type !== 'resource' || block.asText || can.prompt.embeddedContext) return block
-  // an agent on another machine can't read it there
+  // an agent on another machine can't read a file from this machine's disk
   if (hasFile(block.uri)) return linkTo(block.uri, block.mimeType)
   return { type: 'text', text: asText(block) }
 }
@@ -227,7 +230,7 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`
 }
 
-/** Separates a prompt file's text from the text that follows it. */
+/** Adds empty lines that separate a prompt file's text from the text that follows it. */
 function separate(block: ContentBlock): ContentBlock {
   if (block.type !== 'resource' || !block.asText) return block
   return { ...block, text: `${block.text?.trimEnd() ?? ''}\n\n` }
@@ -279,7 +282,7 @@ const TYPES: Readonly<Record<string, string>> = {
   yml: 'text/yaml',
 }
 
-/** The media type of a path or URI by its extension; `undefined` if it isn't a common one. */
+/** Returns the media type of a path or URI by its extension; `undefined` if the extension isn't a common one. */
 export function mimeTypeOf(name: string): string | undefined {
   const extension = /\.([a-z0-9]+)$/i.exec(name.replace(/[?#].*$/s, ''))?.[1]?.toLowerCase()
   return extension === undefined ? undefined : TYPES[extension]

@@ -1,5 +1,5 @@
 /**
- * The format of VS Code's prompt files: Markdown with an optional front matter, variables, and links to other files.
+ * Reads the format of VS Code's prompt files: Markdown with an optional front matter, variables, and links to other files.
  * https://code.visualstudio.com/docs/copilot/customization/prompt-files
  */
 
@@ -7,12 +7,12 @@ import { beginning, visibleProse } from '../../common/visible.ts'
 import { withoutMark } from '../text.ts'
 
 export interface ParsedPromptFile {
-  /** Absent: it's called as the file is. */
+  /** Absent if the prompt file is called by its file name. */
   name?: string
   description?: string
   /** a hint for the text after the prompt file's name */
   hint?: string
-  /** keys of the front matter that are for VS Code's own chat */
+  /** keys of the front matter that only apply to VS Code's own chat */
   unapplied: string[]
   /** the text for the model, with line feeds as line ends */
   body: string
@@ -20,15 +20,15 @@ export interface ParsedPromptFile {
 
 /** Keys that choose VS Code's own agent, model and tools, which agents of the protocol don't have. */
 const UNAPPLIED = ['agent', 'mode', 'model', 'tools']
-/** Most lines of a front matter. */
+/** Maximum number of lines of a front matter. */
 const MAX_HEADER_LINES = 500
-/** The rest of a value isn't read. Characters. */
+/** Maximum length of a value that is read. Characters. */
 const MAX_VALUE = 4000
-/** Longest name and description. Characters. */
+/** Maximum length of a name and of a description. Characters. */
 const MAX_NAME = 100
 const MAX_DESCRIPTION = 1000
 
-/** Reads any text: a front matter that isn't closed is a part of the body, and a value that can't be read is ignored. */
+/** Parses any text: a front matter that isn't closed belongs to the body, and an unreadable value is ignored. */
 export function parsePromptFile(source: string): ParsedPromptFile {
   const text = withoutMark(source).replace(/\r\n?/g, '\n')
   const { header, body } = split(text)
@@ -45,9 +45,9 @@ export function parsePromptFile(source: string): ParsedPromptFile {
   }
 }
 
-/** A prompt file's name as typed after the slash; empty if no visible characters are left. */
+/** Returns a prompt file's name as typed after the slash; empty if the name has no visible characters. */
 export function visibleName(text: string): string {
-  // spelled out, an invisible letter can't make it look like another name
+  // with hidden characters spelled out, the name can't be mistaken for another one
   const seen = visibleProse(beginning(text, 4 * MAX_NAME).normalize('NFC'))
   const name = seen.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
   return beginning(name.replace(/^-+|-+$/g, ''), MAX_NAME)
@@ -71,14 +71,14 @@ function split(text: string): { header: string[]; body: string } {
   return { header: [], body: text }
 }
 
-/** The keys at the start of a line with their values as text: the part of YAML that front matters use. */
+/** Returns the keys at the start of a line, with their values as text: the part of YAML that front matters use. */
 function headerValues(lines: readonly string[]): Map<string, string> {
   const values = new Map<string, string>()
   for (let at = 0; at < lines.length; at++) {
     const pair = /^([A-Za-z][\w-]{0,50}|"[\w-]{1,50}"|'[\w-]{1,50}'):(?:[ \t]+(.*))?$/.exec(lines[at]!)
     if (!pair) continue
     const more: string[] = []
-    // a block or the rest of a value is indented
+    // the further lines of a value are indented
     while (at + 1 < lines.length && /^([ \t]|$)/.test(lines[at + 1]!)) more.push(lines[++at]!.trim())
     const key = pair[1]!.replace(/["']/g, '')
     if (!values.has(key)) values.set(key, scalar((pair[2] ?? '').trim(), more))
@@ -101,7 +101,7 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', 0
 
 // ---- variables
 
-/** An answer of the user that the text needs. */
+/** An input: an answer of the user that a prompt file's text contains. */
 export interface PromptInput {
   name: string
   placeholder: string
@@ -109,7 +109,7 @@ export interface PromptInput {
 
 const VARIABLE = /\$\{(?:input:([^}:\n]{1,100})(?::([^}\n]{0,1000}))?|([A-Za-z]{1,40}))\}/g
 
-/** The inputs that the user is asked for, each once. */
+/** Returns the inputs for which the user is asked, each once. */
 export function inputsOf(body: string): PromptInput[] {
   const inputs = new Map<string, PromptInput>()
   for (const [, input, placeholder = ''] of body.matchAll(VARIABLE)) {
@@ -121,14 +121,14 @@ export function inputsOf(body: string): PromptInput[] {
   return [...inputs.values()]
 }
 
-/** The variables other than inputs, each once, whether or not they are known. */
+/** Returns the variables other than inputs, each once, including unknown ones. */
 export function variablesOf(body: string): string[] {
   return [...new Set([...body.matchAll(VARIABLE)].flatMap(([, , , name]) => name ?? []))]
 }
 
 /**
- * Replaces the variables in a text, but not variables within their values. Unknown variables stay, since they may be code. `undefined` if
- * the text gets longer than `max`.
+ * Replaces the variables in a text, but not variables within their values. Unknown variables stay, since they may be code. Returns
+ * `undefined` if the text becomes longer than `max`.
  */
 export function withValues(
   body: string,
@@ -157,8 +157,8 @@ export function withValues(
 }
 
 /**
- * The values of inputs that are typed after a command's name: `name=value name="a longer value"`, up to the first other word.
- * `length`: of that part of the text.
+ * Returns the values of inputs that are typed after a command's name: `name=value name="a longer value"`, up to the first other word.
+ * `length`: the length of this part of the text.
  */
 export function typedInputs(
   args: string,
@@ -183,7 +183,7 @@ const LINK =
   /!?\[[^\][\n]{0,500}\]\([ \t]{0,10}(?:<([^<>\n]{1,2000})>|([^()\s<>]{1,2000}))(?:[ \t][^()\n]{0,200})?\)/g
 const FILE = /(?<![\w#])#file:(?:"([^"\n]{1,2000})"|'([^'\n]{1,2000})'|([^\s"'`<>()[\]{},;]{1,2000}))/g
 
-/** The paths of the files to which Markdown links and `#file:` refer, each once, in their order. Code isn't read. */
+/** Returns the paths of the files to which Markdown links and `#file:` refer, each once, in order. Ignores code. */
 export function referencesOf(body: string): string[] {
   const text = withoutCode(body)
   const found = [
@@ -196,7 +196,7 @@ export function referencesOf(body: string): string[] {
   return [...new Set(found.flatMap(({ path }) => (path ? [path] : [])))]
 }
 
-/** The path of a link; `undefined` if it's no path. */
+/** Returns the path of a link; `undefined` if the link isn't a path. */
 function pathOf(link: string): string | undefined {
   if (/^[a-z][a-z0-9+.-]+:/i.test(link) || /^(#|\/\/|\\\\)/.test(link)) return undefined
   const path = link.replace(/[?#].*$/s, '')
@@ -221,11 +221,11 @@ function withoutCode(body: string): string {
   return lines.join('\n')
 }
 
-/** A line without its code spans, each of which ends with as many backticks as it begins with. */
+/** Replaces the code spans of a line with spaces. A code span ends with as many backticks as it begins with. */
 function withoutSpans(line: string): string {
   if (!line.includes('`')) return line
   const runs = [...line.matchAll(/`+/g)].map(match => ({ at: match.index, length: match[0].length }))
-  // by the number of backticks: the runs that aren't passed yet
+  // the positions of the runs that haven't been passed yet, by the number of backticks
   const ends = new Map<number, number[]>()
   for (const { at, length } of [...runs].reverse()) {
     const others = ends.get(length)

@@ -11,9 +11,9 @@ import { isInRoots } from './typed-path.ts'
 export interface PromptFolder {
   /** absolute */
   path: string
-  /** the owner of the files: `user`, `workspace`, or the name of one of several roots */
+  /** the owner of the files: `user`, `workspace`, or the name of the root if there are several */
   source: 'user' | 'workspace' | { root: string }
-  /** The folders where links may lead: a file behind a link to elsewhere is read only after a question. */
+  /** The folders that links may lead to: a file behind a link to another folder is read only after a question. */
   within: readonly string[]
 }
 
@@ -23,41 +23,42 @@ export interface PromptFile {
   folder: PromptFolder
   /** the name to type after the slash, if it's unique */
   name: string
-  /** before the name and a colon, distinguishes this file from others of the same name */
+  /** a prefix, followed by a colon, that distinguishes this file from others with the same name */
   qualifier: string
-  /** Absent: a link leads to where it may not be read without a question. */
+  /** Absent if a link leads to a file that may not be read without a question. */
   header?: Omit<ParsedPromptFile, 'name' | 'body'>
 }
 
 const EXTENSION = '.prompt.md'
 const DEFAULT_FOLDER = '.github/prompts'
 const rules = new PathRules()
-/** Entries of a folder that are read. */
+/** Maximum number of entries of a folder that are read. */
 const MAX_ENTRIES = 20_000
-/** Most prompt files of a folder. */
+/** Maximum number of prompt files of a folder. */
 const MAX_FILES = 500
-/** Files that are read at once. */
+/** Number of files that are read at the same time. */
 const FILES_AT_ONCE = 16
 /** Size of the start of a file, which contains its front matter. Bytes. */
 const HEADER_BYTES = 16 * 1024
 
 type Header = Omit<ParsedPromptFile, 'body'>
-/** By path. `version`: changes with the file. */
+/** Headers by the files' paths. `version`: changes whenever the file changes. */
 type KnownHeaders = Map<string, { version: string; header: Header }>
 
 export interface PromptLocations {
   roots: ReadonlyArray<{ name: string; path: string }>
-  /** VS Code's setting `chat.promptFilesLocations`, unchecked: of the user and of the workspace */
+  /** VS Code's setting `chat.promptFilesLocations` in the user's and the workspace's settings, unchecked */
   set: Record<'user' | 'workspace', Record<string, unknown>>
   /** the folder of VS Code's default profile */
   userPrompts: string
   home: string
-  /** In Restricted Mode, nothing of the workspace is read, nor its settings. */
+  /** Whether the workspace is trusted: in Restricted Mode, neither its files nor its settings are read. */
   isTrusted: boolean
 }
 
 /**
- * The folders of each root, then the user's. Only the user can choose folders anywhere on the disk; patterns aren't supported.
+ * Returns the folders of each root, then the user's folders. Only the user's settings can choose folders anywhere on the disk; patterns
+ * aren't supported.
  */
 export function promptFolders({
   roots,
@@ -93,7 +94,7 @@ function isAnywhere(location: string): boolean {
   return path.isAbsolute(location) || /^~[/\\]/.test(location)
 }
 
-/** A running search. `found`: the files so far, by folder. */
+/** A running search. `found`: the files found so far, by folder. */
 interface Search {
   wanted: string
   found: PromptFile[][]
@@ -105,10 +106,13 @@ export class PromptFiles {
   #known: KnownHeaders = new Map()
   #search: Search | undefined
 
-  /** Finds files in the order of the folders, then by name. For folders that don't answer in time, returns the files found so far. */
+  /**
+   * Finds prompt files, in the order of the folders, then by name. For folders that don't answer in time, resolves to the files found so
+   * far.
+   */
   async find(folders: readonly PromptFolder[], withinMs = TYPED_PATH_MS): Promise<PromptFile[]> {
     const wanted = JSON.stringify(folders)
-    // a folder that doesn't answer blocks one of the few threads for files, so don't start another search there
+    // a folder that doesn't answer blocks one of the few threads for files, so don't search there twice at the same time
     const search = this.#search?.wanted === wanted ? this.#search : this.#begin(folders, wanted)
     await withTimeout(search.end, withinMs)
     return distinct(search.found.flat())
@@ -175,7 +179,7 @@ interface Entry {
   isLink: boolean
 }
 
-/** The prompt files in a folder, sorted by their names; none if it can't be read. */
+/** Resolves to the prompt files in a folder, sorted by their names; empty if the folder can't be read. */
 async function readEntries(folder: string): Promise<Entry[]> {
   const names: Entry[] = []
   try {
@@ -203,7 +207,7 @@ async function readHeader(file: string): Promise<Header> {
   }
 }
 
-/** The start of a file without its last, incomplete line. */
+/** Returns the start of a file without its last, incomplete line. */
 function wholeLines(bytes: Buffer): Buffer {
   if (bytes.length < HEADER_BYTES) return bytes
   const mark = byteOrderMark(bytes)?.encoding
@@ -212,7 +216,7 @@ function wholeLines(bytes: Buffer): Buffer {
   return end === -1 ? bytes : bytes.subarray(0, mark?.startsWith('utf16') ? end - (end % 2) : end)
 }
 
-/** Removes files whose typed names are equal. */
+/** Removes files that would have the same typed name as an earlier file. */
 function distinct(files: readonly PromptFile[]): PromptFile[] {
   const taken = new Set<string>()
   return files.filter(({ qualifier, name }) => {
@@ -223,7 +227,7 @@ function distinct(files: readonly PromptFile[]): PromptFile[] {
   })
 }
 
-/** The slash command of each file: its name, unless an agent's command or an earlier file has the same name. */
+/** Returns each file with its slash command: its name, with the qualifier if an agent's command or an earlier file has the same name. */
 export function callNames(
   files: readonly PromptFile[],
   commands: readonly string[],
@@ -245,7 +249,10 @@ export interface PromptCall {
   length: number
 }
 
-/** The prompt file that a text calls at its start: `/name`, `/name:` or `/user:name`. An agent's command of that name is none. */
+/**
+ * Returns the prompt file that a text calls at its start: `/name`, `/name:` or `/user:name`. An agent's command with this name takes
+ * precedence.
+ */
 export function calledFile(
   text: string,
   files: readonly PromptFile[],

@@ -5,9 +5,9 @@ import { findCommits, listRevisions, type Revision } from '../git-revisions.ts'
 
 export interface FoundRevision {
   revision: Revision
-  /** offsets in its name of the letters that match */
+  /** offsets in the revision's name of the letters that match */
   matches: number[]
-  /** number of matching letters of the hash */
+  /** number of matching characters of the hash */
   hashMatches: number
 }
 
@@ -17,9 +17,9 @@ interface List {
   madeAt: number
 }
 
-/** Fewer letters find nothing. */
+/** Minimum length of a query; a shorter query finds nothing. */
 const MIN_QUERY = 3
-/** A list that is older is read again before a search. Milliseconds. */
+/** Maximum age of a list; an older list is read again before a search. Milliseconds. */
 const MAX_AGE_MS = 5000
 /** If a search finds nothing in a list that is at least this old, the list is read again. Milliseconds. */
 const MIN_AGE_MS = 1000
@@ -43,7 +43,7 @@ export class RevisionIndex {
     if (query.length < MIN_QUERY) return []
     const list = await this.#readList(folders)
     const found = await this.#searchIn(list, folders, query, limit)
-    // an old list doesn't contain new commits
+    // an old list doesn't contain the newest commits
     if (found.length > 0 || this.#now() - list.madeAt < MIN_AGE_MS) return found
     return this.#searchIn(await this.#make(folders, list.folders), folders, query, limit)
   }

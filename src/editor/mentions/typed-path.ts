@@ -11,31 +11,31 @@ export interface TypedPath {
   isFolder: boolean
   /** the complete path as the user would type it: `~/notes/plan.md`, `build/out.js` */
   typed: string
-  /** The path is exactly the typed one, not only a name that starts with it. */
+  /** Whether the path is exactly the typed path, not only one that starts with it. */
   isExact: boolean
-  /** The path is outside of all roots, including through a link within a root. */
+  /** Whether the path is outside of all roots, including through a link within a root. */
   isOutside: boolean
 }
 
-/** Where typed paths are looked up. All are absolute. */
+/** The folders in which typed paths are looked up. All are absolute. */
 export interface TypedPathPlaces {
   roots: readonly string[]
   /** the folder that `~` stands for */
   home: string
 }
 
-/** Most entries of a folder that are read. */
+/** Maximum number of entries of a folder that are read. */
 const MAX_ENTRIES = 100_000
-/** Entries that are read at once. */
+/** Number of entries that are read at once. */
 const ENTRIES_AT_ONCE = 1000
-/** Most paths that are returned. */
+/** Maximum number of paths that are returned. */
 const MAX_PATHS = 20
 
 const diskRules = new PathRules()
 
 /**
- * Searches for typed paths one at a time, since a folder that doesn't answer blocks one of the few threads for files. Of the searches that
- * wait, only the last one runs.
+ * Searches for typed paths one at a time, since a folder that doesn't answer blocks one of the few threads for files. Of several waiting
+ * searches, only the last one runs.
  */
 export class TypedPathSearch {
   readonly #find: typeof findTypedPaths
@@ -46,7 +46,7 @@ export class TypedPathSearch {
     this.#find = find
   }
 
-  /** Finds nothing if a folder doesn't answer in time. */
+  /** Resolves to the paths that match the typed one; empty if a folder doesn't answer in time. */
   async find(typed: string, places: TypedPathPlaces): Promise<TypedPath[]> {
     const mine = {}
     this.#last = mine
@@ -57,9 +57,9 @@ export class TypedPathSearch {
 }
 
 /**
- * The files and folders under a typed path, even if Git ignores them or a link leads there: the path itself first, then the items of its
- * folder whose names start with the last name. A path that starts with neither `~/` nor a slash is relative to each root. A name without a
- * slash finds only the file with exactly that name.
+ * Resolves to the files and folders that match a typed path, even if Git ignores them or a link leads there: first the path itself, then
+ * the items of its folder whose names start with the last name. A path that starts with neither `~/` nor a slash is relative to each root.
+ * A name without a slash finds only the file with exactly this name.
  */
 export async function findTypedPaths(typed: string, places: TypedPathPlaces): Promise<TypedPath[]> {
   const found = new Map<string, Found>()
@@ -72,8 +72,8 @@ export async function findTypedPaths(typed: string, places: TypedPathPlaces): Pr
 }
 
 /**
- * The file or folder of a root that is exactly the pasted path. Nothing else is accessed on the disk, since users don't expect that pasting
- * a text does so.
+ * Resolves to the file or folder of a root that is exactly the pasted path. Accesses nothing else on the disk, since users don't expect
+ * this from pasting a text.
  */
 export async function findInRoots(typed: string, places: TypedPathPlaces): Promise<TypedPath | undefined> {
   for (const place of placesOf(typed, places)) {
@@ -98,19 +98,19 @@ export async function isInRoots(
   )
 }
 
-/** A folder in which a typed path may be. */
+/** A folder that may contain a typed path. */
 interface TypedPlace {
   /** absolute */
   folder: string
-  /** the typed text that stands for the folder, with the last slash */
+  /** the typed text for the folder, with the last slash */
   before: string
-  /** the last name */
+  /** the last name of the typed path */
   name: string
 }
 
 /**
- * Where to search for a typed path. On Windows, a network share is searched only if a root or the home folder is on it, because the request
- * reveals the user's identity to its server; devices are never searched.
+ * Returns the folders in which to search for a typed path. On Windows, a network share is searched only if a root or the home folder is on
+ * the share, because the request reveals the user's identity to its server; devices are never searched.
  */
 export function placesOf(
   typed: string,
@@ -141,7 +141,7 @@ function absolute(folder: string, path: string, rules: PathRules): string | unde
   }
 }
 
-/** `undefined` if no file can have that name. */
+/** Returns the path of the entry with exactly this name; `undefined` if no file can have the name. */
 function exactPath({ folder, name }: TypedPlace): string | undefined {
   return name === '' || name === '.' || name === '..' ? undefined : absolute(folder, `./${name}`, diskRules)
 }
@@ -160,7 +160,7 @@ async function findIn(place: TypedPlace): Promise<Found[]> {
   const names = exactPath(place) === undefined ? [] : [name]
   if (before !== '') names.push(...(await namesIn(folder, name)).filter(entry => entry !== name))
   const found: Found[] = []
-  // one after the other: each folder that doesn't answer would block a thread
+  // one after the other, since each folder that doesn't answer would block a thread
   for (const entry of names) {
     const one = await look(place, entry)
     if (one) found.push(one)
@@ -168,7 +168,9 @@ async function findIn(place: TypedPlace): Promise<Found[]> {
   return found
 }
 
-/** The names in a folder that start with the typed letters. Hidden ones need a dot. */
+/**
+ * Resolves to the names in a folder that start with the typed letters. Hidden names are included only if the typed text starts with a dot.
+ */
 async function namesIn(folder: string, start: string): Promise<string[]> {
   const low = start.toLowerCase()
   const names: string[] = []

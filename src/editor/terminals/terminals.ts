@@ -1,7 +1,6 @@
 /**
- * The commands that one session's agent runs. Their state and output are updates of the session, so that the conversation
- * shows it live; the last part of the output is kept for the agent until it releases the terminal, and for the view until
- * the session ends.
+ * The commands that one session's agent runs. Their state and output are updates of the session, so that the conversation shows them live.
+ * The last part of the output is kept for the agent until it releases the terminal, and for the view until the session ends.
  */
 import { randomUUID } from 'node:crypto'
 import type { CreateTerminalRequest, SessionUpdate, TerminalExit, TerminalOutput } from '../../acp/model.ts'
@@ -23,17 +22,17 @@ import {
 import { mergeEnvironment } from '../../common/processes/spawn-process.ts'
 import { PathRules } from '../path-rules.ts'
 
-/** Maximum output in bytes that is kept, also used if the agent doesn't specify a limit. */
+/** Maximum number of bytes of output that is kept, even if the agent specifies no limit. */
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 
 export interface SessionTerminalsOptions {
-  /** the session's working directory, used for requests without one */
+  /** the session's working directory, used for requests without a directory */
   cwd: string
   /** the base environment of commands */
   env: () => Promise<Readonly<Record<string, string>>>
   /** the encoding of output that isn't UTF-8, if the user configured one */
   encoding?: () => Promise<string | undefined>
-  /** ends running commands if this process dies without having done so */
+  /** ends running commands if this process dies before it has ended them */
   guard?: ProcessGuard
   run?: RunCommand
   /** runs commands that outlive this window */
@@ -42,10 +41,10 @@ export interface SessionTerminalsOptions {
   killGraceMs?: number
 }
 
-/** The data of a terminal that a view can show, also after the agent released the terminal. */
+/** The data of a terminal that a view can show, even after the agent released the terminal. */
 export interface TerminalRecord {
   terminalId: string
-  /** as a user would type it */
+  /** the command as a user would type it */
   command: string
   cwd: string
   output: string
@@ -63,11 +62,11 @@ interface Terminal {
   exit: TerminalExit | undefined
   exited: Deferred<TerminalExit>
   released: boolean
-  /** Resolves when all of its processes have exited. */
+  /** Resolves when all processes of the terminal have exited. */
   ending: Promise<void> | undefined
-  /** milliseconds since the epoch; absent if an earlier window started it */
+  /** milliseconds since the epoch; absent if an earlier window started the command */
   startedAt?: number
-  /** An earlier window started it, and was gone before it could tell the agent. */
+  /** An earlier window started the command, and was gone before it could tell the agent the terminal's id. */
   isUnanswered?: boolean
 }
 
@@ -85,10 +84,10 @@ export class SessionTerminals implements Disposable {
     this.#rules = options.rules ?? new PathRules()
   }
 
-  /** Fires `terminal` when a command starts and exits, and `terminal_output` in between. */
+  /** Fires a `terminal` update when a command starts and when it exits, and `terminal_output` in between. */
   readonly onUpdate: Event<SessionUpdate> = listener => this.#updates.event(listener)
 
-  /** Goes on with the commands that an earlier window started. */
+  /** Continues with the commands that an earlier window started. */
   resume(): void {
     const { host } = this.#options
     for (const { id, shown, cwd, outputLimit, isAnswered } of host?.earlier ?? []) {
@@ -101,13 +100,13 @@ export class SessionTerminals implements Disposable {
     }
   }
 
-  /** Starts the command. Rejects with a sentence if it can't be started. */
+  /** Starts a command. Rejects with a sentence if it can't be started. */
   async create(request: Omit<CreateTerminalRequest, 'sessionId'>): Promise<{ terminalId: string }> {
     if (this.#ended) throw new Error('The session has ended.')
     if (request.command.trim() === '') throw new Error('The command to run is empty.')
     const cwd = this.#rules.absolute(this.#options.cwd, request.cwd || '.')
     const shown = [...variablesOf(request), commandLine(request.command, request.args)].join(' ')
-    // the agent asks again what an earlier window couldn't answer anymore, but the command may run only once
+    // the agent repeats a request that an earlier window could no longer answer, but the command may run only once
     const unanswered = [...this.#terminals.values()].find(
       one => one.isUnanswered && !one.ending && one.command === shown && one.cwd === cwd,
     )
@@ -169,14 +168,14 @@ export class SessionTerminals implements Disposable {
     }
   }
 
-  /** Ends the command and its children; resolves when the command has exited. Its output stays available. */
+  /** Ends the command and its children. Resolves when the command has exited. Its output stays available. */
   async kill(terminalId: string): Promise<void> {
     const terminal = this.#held(terminalId)
     void this.#end(terminal)
     await terminal.exited.promise
   }
 
-  /** Ends the command and its children; the agent can't access the terminal anymore. */
+  /** Ends the command and its children. The agent can't access the terminal afterward. */
   async release(terminalId: string): Promise<void> {
     const terminal = this.#held(terminalId)
     terminal.released = true
@@ -185,19 +184,21 @@ export class SessionTerminals implements Disposable {
     void ended.then(() => terminal.running?.forget?.())
   }
 
-  /** Whether any command runs. */
+  /** Whether any command is running. */
   get isRunning(): boolean {
     return this.running.size > 0
   }
 
-  /** The terminals whose commands run, and since when (milliseconds since the epoch), unless an earlier window started them. */
+  /**
+   * The ids of terminals with a running command, with its start time (milliseconds since the epoch), unless an earlier window started it.
+   */
   get running(): ReadonlyMap<string, number | undefined> {
     const running = new Map<string, number | undefined>()
     for (const { id, exit, startedAt } of this.#terminals.values()) if (!exit) running.set(id, startedAt)
     return running
   }
 
-  /** Ends the command and its children for the user. Returns false if it doesn't run here. */
+  /** Ends the command and its children at the user's request. Returns false if the command isn't running here. */
   stop(terminalId: string): boolean {
     const terminal = this.#terminals.get(terminalId)
     if (!terminal || terminal.exit) return false
@@ -205,13 +206,13 @@ export class SessionTerminals implements Disposable {
     return true
   }
 
-  /** Ends running commands after a cancellation, since some agents leave them running. Resolves when all have exited. */
+  /** Ends running commands after a cancellation, since some agents leave them running. Resolves when all commands have exited. */
   async killAll(): Promise<void> {
     const running = [...this.#terminals.values()].filter(terminal => !terminal.exit)
     await Promise.all(running.map(terminal => this.#end(terminal)))
   }
 
-  /** Ends everything and accepts nothing more. Resolves when all processes are gone. */
+  /** Ends all commands and rejects later requests. Resolves when all processes are gone. */
   async endSession(): Promise<void> {
     this.#ended = true
     const all = [...this.#terminals.values()]
@@ -220,11 +221,11 @@ export class SessionTerminals implements Disposable {
     for (const { running } of all) running?.forget?.()
   }
 
-  /** Kills all processes that don't outlive the window immediately, because it closes. */
+  /** Kills all processes that don't outlive the window immediately, because the window closes. */
   dispose(): void {
     this.#ended = true
     for (const terminal of this.#terminals.values()) {
-      // the agent continues, too, and waits for these commands
+      // the agent outlives the window, too, and waits for these commands
       if (terminal.running?.outlivesWindow) continue
       terminal.released = true
       terminal.running?.killNow()
@@ -233,7 +234,7 @@ export class SessionTerminals implements Disposable {
     this.#updates.dispose()
   }
 
-  /** The displayed data of a terminal; `undefined` for an unknown id. */
+  /** Returns the displayed data of a terminal; `undefined` for an unknown id. */
   record(terminalId: string): TerminalRecord | undefined {
     const terminal = this.#terminals.get(terminalId)
     if (!terminal) return undefined
@@ -283,7 +284,7 @@ export class SessionTerminals implements Disposable {
   #onExit(terminal: Terminal, exit: TerminalExit): void {
     if (terminal.exit) return
     terminal.exit = exit
-    // Set only now, so that the last output is available when the agent requests it.
+    // Resolve only now, so that the last output is available when the agent requests it.
     terminal.exited.resolve(exit)
     if (this.#terminals.has(terminal.id)) this.#tellExit(terminal, exit)
   }
@@ -317,16 +318,16 @@ function emptyTerminal({ id, shown, cwd, outputLimit }: CommandTerminal): Termin
   }
 }
 
-/** Variables that agents set for plain output, without an effect on the command. */
+/** Matches variables that agents set for plain output and that don't change the effect of a command. */
 const PLAIN_VARIABLES =
   /^(?:CLAUDECODE|CLAUDE_CODE_\w+|CI|TERM|COLORTERM|NO_COLOR|FORCE_COLOR|CLICOLOR\w*|COLUMNS|LINES|LANG|LC_\w+|TZ|DEBIAN_FRONTEND|PYTHONUNBUFFERED|PYTHONIOENCODING)$/
 
-/** Whether a variable may change the effect of a command, and is shown with it. */
+/** Whether a variable may change the effect of a command, so that it's shown with the command. */
 export function changesBehavior(name: string): boolean {
   return !PLAIN_VARIABLES.test(name)
 }
 
-/** Variables as they are typed before a command. */
+/** Returns variables in the form in which they are typed before a command. */
 function variablesOf({ env }: Pick<CreateTerminalRequest, 'env'>): string[] {
   return env
     .filter(({ name }) => changesBehavior(name))
@@ -336,7 +337,7 @@ function variablesOf({ env }: Pick<CreateTerminalRequest, 'env'>): string[] {
     })
 }
 
-/** A command as a user would type it: arguments with spaces or special characters of the shell are quoted. */
+/** Returns a command as a user would type it: arguments with spaces or special characters of the shell are quoted. */
 function commandLine(command: string, args: readonly string[]): string {
   if (args.length === 0) return command
   return [command, ...args].map(quoted).join(' ')

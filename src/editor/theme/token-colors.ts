@@ -1,4 +1,4 @@
-/** Reads a theme's file for the colors of the token kinds that the highlighter of conversations uses. */
+/** Reads from a theme's file the colors of the token kinds that the highlighter of conversations uses. */
 import { parse as parsePlist } from 'fast-plist'
 import { parse } from 'jsonc-parser'
 
@@ -11,7 +11,7 @@ export interface TokenRule {
   settings?: unknown
 }
 
-/** By kind: the TextMate scopes that a grammar would assign. The first scope that the theme colors is used. */
+/** The TextMate scopes that a grammar would assign, by kind of token. The first scope that the theme colors is used. */
 const scopes = {
   comment: ['comment.line'],
   keyword: ['keyword.control', 'keyword', 'storage.type', 'storage'],
@@ -30,12 +30,12 @@ const scopes = {
 } as const
 
 type TokenKind = keyof typeof scopes
-/** `#rrggbb` or `#rrggbbaa`, by kind; without kinds that the theme doesn't color. */
+/** Colors as `#rrggbb` or `#rrggbbaa`, by kind of token; without kinds that the theme doesn't color. */
 export type TokenColors = Partial<Record<TokenKind, string>>
 
 const tokenKinds = Object.keys(scopes) as TokenKind[]
 
-/** The colors of the rules; of equally specific rules, the later one applies, as in VS Code. */
+/** Returns the colors of the rules; of equally specific rules, the later rule applies, as in VS Code. */
 export function tokenColors(rules: readonly TokenRule[]): TokenColors {
   const known: Array<{ selector: string; color: string }> = []
   for (const { scope, settings } of rules) {
@@ -67,7 +67,7 @@ function best(known: ReadonlyArray<{ selector: string; color: string }>, scope: 
   return found
 }
 
-/** Selectors without parents: one with parents is for a special case, such as headings in a document. */
+/** Returns the selectors without parents: a selector with parents is for a special case, such as headings in a document. */
 function selectors(scope: unknown): string[] {
   const list = typeof scope === 'string' ? scope.split(',') : Array.isArray(scope) ? scope : []
   return list.flatMap(one => {
@@ -89,7 +89,7 @@ function color(value: unknown): string | undefined {
   return `#${[...value.slice(1)].map(digit => digit + digit).join('')}`.toLowerCase()
 }
 
-/** VS Code's names of the kinds in the user's settings. */
+/** The scopes of the kinds, by VS Code's names of the kinds in the user's settings. */
 const groups: Readonly<Record<string, string>> = {
   comments: 'comment',
   strings: 'string',
@@ -100,7 +100,9 @@ const groups: Readonly<Record<string, string>> = {
   variables: 'variable',
 }
 
-/** `editor.tokenColorCustomizations` as rules: rules for every theme, then rules for this theme (`[Name]`, `[A][B]`, `[*Dark*]`). */
+/**
+ * Returns `editor.tokenColorCustomizations` as rules: rules for every theme, then rules for this theme (`[Name]`, `[A][B]`, `[*Dark*]`).
+ */
 export function customRules(setting: unknown, theme: string): TokenRule[] {
   if (typeof setting !== 'object' || setting === null) return []
   const rules = readRules(setting as Record<string, unknown>)
@@ -112,7 +114,7 @@ export function customRules(setting: unknown, theme: string): TokenRule[] {
   return rules
 }
 
-/** `*` matches any text. Each piece is searched for once, so it takes linear time. */
+/** Whether a pattern, in which `*` stands for any text, matches a theme's name. Each part is searched for once, so the time is linear. */
 function namesTheme(pattern: string, theme: string): boolean {
   const [first = '', ...others] = pattern.split('*')
   const last = others.pop()
@@ -143,8 +145,8 @@ function readRules(settings: Record<string, unknown>): TokenRule[] {
 const MAX_INCLUDES = 8
 
 /**
- * The rules of a theme's file and of its included files, which come first. `read` returns a file's text by its path. Themes in the older
- * XML format don't include others.
+ * Resolves to the rules of a theme's file, after those of its included files. `read` returns a file's text by its path. Themes in the older
+ * XML format don't include other files.
  */
 export async function themeRules(
   file: string,
@@ -174,7 +176,7 @@ async function rulesIn(
   return rules
 }
 
-/** The rules of a theme in the older XML form. VS Code uses the same parser, and ignores a broken file completely. */
+/** Returns the rules of a theme in the older XML format. VS Code uses the same parser, and ignores a broken file completely. */
 function rulesInPlist(xml: string): TokenRule[] {
   const theme = plistValue(xml)
   const settings: unknown = isRule(theme) && 'settings' in theme ? theme.settings : undefined

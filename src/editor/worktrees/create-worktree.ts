@@ -19,19 +19,19 @@ import {
   writeRecord,
 } from './repository.ts'
 
-/** Names the files that Git ignores and that a new worktree gets, too, in the syntax of `.gitignore`. */
+/** The file that lists, in the syntax of `.gitignore`, the ignored files that are copied to a new worktree. */
 const INCLUDES = '.worktreeinclude'
 export const BRANCHES = 'parley'
 const MAX_NAME = 60
 const MAX_COPIED = 5000
-/** bytes */
+/** Maximum total size of the copied files. Bytes. */
 const MAX_COPIED_SIZE = 1_000_000_000
 
 export interface NewWorktree {
   name: string
-  /** a branch, tag or commit; by default the commit that is checked out */
+  /** a branch, tag or commit; by default, the commit that is checked out */
   from?: string
-  /** where worktrees are: absolute, with `~`, or relative to the repository; empty for the default */
+  /** the folder for worktrees: absolute, with `~`, or relative to the repository; empty for the default */
   folder: string
 }
 
@@ -41,7 +41,7 @@ export interface CreatedWorktree {
   notes: string[]
 }
 
-/** A name for a worktree from the user's words, which is a valid name of a folder and of a branch. */
+/** Derives a name for a worktree from the user's words; the name is valid for a folder and for a branch. */
 export function nameFrom(text: string): string {
   const words =
     text
@@ -60,7 +60,7 @@ export function nameFrom(text: string): string {
   return nameProblem(name) === undefined ? name : 'session'
 }
 
-/** Why a name isn't valid for a worktree. */
+/** Returns why a name isn't valid for a worktree; `undefined` if it's valid. */
 export function nameProblem(name: string): string | undefined {
   if (name === '') return l10n.t('Enter a name.')
   if (name.length > MAX_NAME) return l10n.t('The name is too long.')
@@ -75,12 +75,12 @@ export function nameProblem(name: string): string | undefined {
   return undefined
 }
 
-/** The name, or with a number if there's already a worktree or a branch of that name. */
+/** Resolves to the name, with a number added if a worktree or a branch of that name exists. */
 export async function freeName(repository: Repository, folder: string, wanted: string): Promise<string> {
   const branches = (await listBranches(repository)).map(branch => branch.name)
   const root = worktreesFolder(repository, folder)
   const rules = new PathRules()
-  // includes worktrees whose folder is missing at the moment
+  // includes worktrees whose folder is currently missing
   const registered = await registeredPaths(repository)
   const real = await realFolder(root)
   const isTaken = (name: string) =>
@@ -97,7 +97,7 @@ export interface Branch {
   commit: string
 }
 
-/** The local and remote branches, the latest first. Each has its commit, since a tag may have the same name. */
+/** Resolves to the local and remote branches, latest first. Each has its commit, since a tag may have the same name. */
 export async function listBranches({ common }: Pick<Repository, 'common'>): Promise<Branch[]> {
   const args = [
     'for-each-ref',
@@ -113,8 +113,8 @@ export async function listBranches({ common }: Pick<Repository, 'common'>): Prom
 }
 
 /**
- * Creates a worktree with its own branch, and copies the files that `.worktreeinclude` names.
- * @throws GitError if Git refuses; then nothing of the worktree remains.
+ * Creates a worktree with its own branch, and copies the files that `.worktreeinclude` lists.
+ * @throws GitError if Git refuses; nothing of the worktree remains then
  */
 export async function createWorktree(
   repository: Repository,
@@ -135,7 +135,7 @@ export async function createWorktree(
   await mkdir(parent, { recursive: true })
   const real = path.join(await realFolder(parent), name)
   const isRegistered = async () => (await registeredPaths(repository)).some(one => rules.same(one, real))
-  // Git keeps its index and its commits until the folder is back, for example on a drive
+  // Git keeps the worktree's index and commits until the folder is back, for example on a removable drive
   if (await isRegistered()) {
     throw new GitError(
       l10n.t("There's already a worktree at {0}, also if its folder is missing. Choose another name.", at),
@@ -161,7 +161,7 @@ export async function createWorktree(
     return { worktree, notes }
   } catch (error) {
     for (const one of [at, real]) forgetGitFolder(one)
-    // only a worktree that Git registered is removed: a folder that existed before is the user's
+    // remove only a worktree that Git registered: a folder that existed before belongs to the user
     if (await isRegistered().catch(() => false)) {
       await runUserGit(repository.common, ['worktree', 'remove', '--force', '--', at]).catch(() => {})
     }
@@ -170,7 +170,7 @@ export async function createWorktree(
   }
 }
 
-/** A folder inside of the repository must be ignored by Git: otherwise all files in it would be new files. */
+/** Checks that a folder inside of the repository is ignored by Git: otherwise Git would list all files in it as new. */
 async function checkFolder({ main, top }: Repository, parent: string): Promise<void> {
   const rules = new PathRules()
   for (const root of new Set([main, top])) {
@@ -189,8 +189,8 @@ async function checkFolder({ main, top }: Repository, parent: string): Promise<v
 }
 
 /**
- * Copies files that Git ignores and `.worktreeinclude` names, such as `.env`. Files that Git doesn't ignore aren't copied: they would be
- * changes of the worktree. Links are neither copied nor followed.
+ * Copies ignored files that `.worktreeinclude` lists, such as `.env`. Files that Git doesn't ignore aren't copied: they would be changes of
+ * the worktree. Links are neither copied nor followed.
  */
 async function copyIncluded(top: string, to: string): Promise<{ copied: CopiedFile[]; notes: string[] }> {
   const patterns = path.join(top, INCLUDES)
@@ -199,7 +199,7 @@ async function copyIncluded(top: string, to: string): Promise<{ copied: CopiedFi
   const list = ['ls-files', '--others', '--ignored', `--exclude-from=${patterns}`, '-z']
   const matching = await runUserGit(top, list)
   if (matching === '') return { copied: [], notes: [] }
-  // a name that begins with a colon would be a pattern
+  // Git would read a name that begins with a colon as a pattern
   const names = matching.split('\0').filter(name => name !== '' && !name.endsWith('/'))
   const input = names.map(name => `./${name}\0`).join('')
   const checked = await runUserGit(top, ['check-ignore', '-z', '--stdin'], { input, codes: [0, 1] })
@@ -226,7 +226,7 @@ async function copyIncluded(top: string, to: string): Promise<{ copied: CopiedFi
   return { copied, notes }
 }
 
-/** Copies a file; `undefined` if it isn't a plain file inside of both folders, or the copy exists already. */
+/** Copies a file. Resolves to `undefined` if the file isn't a plain file inside of both folders, or the copy exists already. */
 async function copyOne(
   source: string,
   target: string,
@@ -237,7 +237,7 @@ async function copyOne(
   const info = await lstat(from)
   if (!info.isFile() || info.size > most) return undefined
   if (!new PathRules().contains(source, await realpath(from))) return undefined
-  // the commit may have a link where the other work tree has a folder
+  // the commit may contain a link where the other work tree has a folder
   if (!(await isPlainFolder(target, path.dirname(path.normalize(file))))) return undefined
   const to = path.join(target, file)
   await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)

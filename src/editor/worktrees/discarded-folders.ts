@@ -1,6 +1,7 @@
 /**
- * Folders of worktrees that are being discarded, or were discarded within the last day. A folder is moved away before anything is copied
- * from it or deleted: programs that know its path can't write there anymore, and the writes of programs that have it open aren't lost.
+ * Manages the folders of worktrees that are being discarded, or were discarded within the last day. A folder is moved away before anything
+ * is copied from it or deleted: programs that know its path can't write there anymore, and the writes of programs that have it open aren't
+ * lost.
  */
 
 import { existsSync } from 'node:fs'
@@ -13,23 +14,23 @@ import { GitError } from '../git.ts'
 import { forgetGitFolder, recordGitFolder } from '../git-folders.ts'
 import { gitFolder } from './index-copy.ts'
 
-/** Next to the worktrees, so that a folder can be moved there without copying. */
+/** Name of the folder, next to the worktrees, to which discarded folders can be moved without copying. */
 const FOLDER = '.discarded'
 /**
- * In the Git folder of the repository: the own Git folders of discarded worktrees. Git finds its common folder from there as
- * from `worktrees/`, but lists none of them.
+ * Name of the folder, in the repository's Git folder, that contains the own Git folders of discarded worktrees. Git finds the common Git
+ * folder from there, as from `worktrees/`, but doesn't list these worktrees.
  */
 const GIT_FOLDERS = 'parley-discarded'
-/** In the own Git folder: where the folder is. */
+/** Name of the file, in a worktree's own Git folder, that contains the current path of the moved folder. */
 const MOVED = 'parley-moved'
-/** A discard that takes longer was interrupted. Milliseconds. */
+/** Maximum duration of a discard; one that takes longer counts as interrupted. Milliseconds. */
 const MAX_DISCARD_MS = 600_000
 const MAX_PATH_BYTES = 40_000
 
 export interface MovedFolder {
-  /** its current path */
+  /** current path of the folder */
   path: string
-  /** Removes the worktree from Git's list. Its folder stays, and Git still works in it. */
+  /** Removes the worktree from Git's list. Its folder stays, and Git can still be used in the folder. */
   retire(): Promise<void>
   /** Deletes the worktree. */
   remove(): Promise<void>
@@ -95,11 +96,11 @@ export interface DiscardedFolder {
   root: string
   /** the worktree's own Git folder */
   git: string
-  /** its original path */
+  /** original path of the worktree */
   from: string
 }
 
-/** The discarded worktree with this key whose folder is still there. */
+/** Resolves to the discarded worktree with this key, if its folder still exists. */
 export async function findDiscarded(common: string, key: string): Promise<DiscardedFolder | undefined> {
   const git = gitFolderOf(common, key)
   const [at, from] = await Promise.all([readLine(path.join(git, MOVED)), readLine(path.join(git, 'gitdir'))])
@@ -111,7 +112,7 @@ export async function discardedKeys(common: string): Promise<string[]> {
   return readdir(path.join(common, GIT_FOLDERS)).catch(() => [])
 }
 
-/** Moves a discarded worktree to `top`, where Git lists it again. Nothing must be there. */
+/** Moves a discarded worktree to `top`, where Git lists it again. `top` must not exist. */
 export async function reinstate(common: string, discarded: DiscardedFolder, top: string): Promise<void> {
   await mkdir(path.dirname(top), { recursive: true })
   await mkdir(path.join(common, 'worktrees'), { recursive: true })
@@ -144,7 +145,7 @@ export async function removeDiscarded(common: string, key: string): Promise<void
   await removeTree(git)
 }
 
-/** Moves the folders back whose discard was interrupted, such as by the end of the process. */
+/** Moves folders back if their discard was interrupted, such as by the end of the process. */
 export async function undoInterrupted(common: string, now: number): Promise<void> {
   const all = path.join(common, 'worktrees')
   for (const id of await readdir(all).catch(() => [])) {
@@ -182,7 +183,7 @@ function gitFolderOf(common: string, key: string): string {
   return path.join(common, GIT_FOLDERS, key)
 }
 
-/** Nothing else is ever deleted. */
+/** Whether a path is that of a moved folder: nothing else is ever deleted. */
 function isOurs(at: string, key: string): boolean {
   return path.basename(at) === key && path.basename(path.dirname(at)) === FOLDER
 }
@@ -190,7 +191,7 @@ function isOurs(at: string, key: string): boolean {
 async function link(folder: string, git: string): Promise<void> {
   recordGitFolder(folder, git)
   const file = path.join(folder, '.git')
-  // an agent may have put a link there, which must not be followed
+  // an agent may have created a link with this name, which must not be followed
   await rm(file).catch(() => {})
   await writeFile(file, `gitdir: ${git}\n`, { flag: 'wx' }).catch(() => {})
 }

@@ -1,6 +1,6 @@
 /**
- * Copies of work trees as commits, which Git keeps as long as a reference names them. A worktree is discarded only when
- * such a copy has all of its files, except those that Git ignores.
+ * Keeps copies of discarded worktrees as commits, which Git keeps as long as a reference names them. A worktree is discarded only when its
+ * copy has all of its files, except ignored files.
  */
 
 import { existsSync } from 'node:fs'
@@ -39,14 +39,14 @@ import {
 const DISCARDED_REFS = 'refs/parley/discarded'
 export const DISCARDED_WORKTREE_DAYS = 30
 const DAY_MS = 24 * 60 * 60 * 1000
-/** Commits of copies have no author, so that they need no name and address of the user. */
+/** Environment for commits of copies: they have Parley as the author, so that they don't need the user's name and address. */
 const AUTHOR = {
   GIT_AUTHOR_NAME: 'Parley',
   GIT_AUTHOR_EMAIL: 'parley@localhost',
   GIT_COMMITTER_NAME: 'Parley',
   GIT_COMMITTER_EMAIL: 'parley@localhost',
 }
-/** How long the folder of a discarded worktree stays. */
+/** How long the folder of a discarded worktree is kept, in milliseconds. */
 const FOLDER_MS = DAY_MS
 
 export async function commitTree(
@@ -72,9 +72,9 @@ export function checkNoHistory(nested: readonly string[]): void {
 }
 
 /**
- * Discards a worktree, but keeps a copy for {@link DISCARDED_WORKTREE_DAYS} days. Returns the name of the copy. The folder, without ignored
- * files, stays for {@link FOLDER_MS}, so that later writes by programs aren't lost. `ignored`: the files without a copy that the user
- * agreed to delete; if there are others, nothing is discarded.
+ * Discards a worktree, but keeps a copy for {@link DISCARDED_WORKTREE_DAYS} days. Resolves to the name of the copy. The folder, without
+ * ignored files, is kept for {@link FOLDER_MS}, so that later writes by programs aren't lost. `ignored`: the files without a copy that the
+ * user agreed to delete; if there are other ignored files, nothing is discarded.
  */
 export async function discardWorktree(
   { common }: Pick<Repository, 'common'>,
@@ -102,24 +102,27 @@ export async function discardWorktree(
   const { current, head } = worktree
   if (current !== undefined) {
     await writeRecord(moved.path, { ...worktree, discardedBranch: current })
-    // the folder's files stay as they are without the branch
+    // the folder's files stay unchanged without the branch
     await runUserGit(moved.path, ['update-ref', '--no-deref', 'HEAD', head])
   }
   await deleteBranch({ common }, worktree, head)
-  // ignored files may take most of the space
+  // ignored files may take up most of the disk space
   for (const file of state.ignored)
     await rm(path.join(moved.path, file), { recursive: true, force: true }).catch(() => {})
   return ref
 }
 
-/** Commits all files of a worktree except ignored ones. The parents of the commit are HEAD and a commit of the staged files. */
+/**
+ * Commits all files of a worktree except ignored files. The parents of the commit are HEAD and a commit of the staged files. Resolves to
+ * the commit's id.
+ */
 async function copyOf({ path: top, head }: Pick<Worktree, 'path' | 'head'>, name: string): Promise<string> {
   const { staged, tree } = await withIndexCopy(top, async git => ({
-    // there's none in the middle of a merge with conflicts
+    // there is no tree of the index during a merge with conflicts
     staged: withoutLineEnd(await git(['write-tree']).catch(() => '')),
     tree: await writeTree(top, git),
   }))
-  // as in commits of `git stash`
+  // the same structure as commits of `git stash`
   const index = staged === '' ? [] : [await commitTree(top, staged, [head], name)]
   return commitTree(top, tree, [head, ...index], name)
 }
@@ -127,13 +130,13 @@ async function copyOf({ path: top, head }: Pick<Worktree, 'path' | 'head'>, name
 export interface DiscardedWorktree {
   ref: string
   name: string
-  /** milliseconds since the epoch */
+  /** time of the discard, in milliseconds since the epoch */
   at: number
 }
 
 /**
- * The copies of discarded worktrees, the latest first. Older ones are deleted. `ageOf`: how old something of that time is, also if
- * the clock was set since.
+ * Resolves to the copies of discarded worktrees, latest first. Deletes copies that are too old. `ageOf`: returns how long ago a time was,
+ * even if the clock was set since.
  */
 export async function listDiscarded(
   { common }: Pick<Repository, 'common'>,
@@ -154,11 +157,11 @@ export async function listDiscarded(
 }
 
 /**
- * Deletes the folders of worktrees that were discarded more than {@link FOLDER_MS} ago, once their copies contain everything. Reverts
- * interrupted discards. Never rejects.
+ * Deletes the folders of worktrees that were discarded more than {@link FOLDER_MS} ago, after checking that their copies contain
+ * everything. Reverts interrupted discards. Never rejects.
  */
 export async function tidyDiscarded(common: string, log: Logger, now = Date.now()): Promise<void> {
-  // the `.git` file in another worktree may name any folder
+  // the `.git` file in a worktree may name any folder
   if (!isRecordedRepository(common)) return
   const tidy = async (key: string) => {
     const at = discardedAt(key)
@@ -190,13 +193,13 @@ function keyOf(ref: string): string {
   return ref.slice(DISCARDED_REFS.length + 1)
 }
 
-/** Milliseconds since the epoch. */
+/** Returns the time of a discard from its key, in milliseconds since the epoch. */
 function discardedAt(key: string): number | undefined {
   const at = Number.parseInt(/-([\da-z]+)$/.exec(key)?.[1] ?? '', 36)
   return Number.isNaN(at) ? undefined : at
 }
 
-/** Makes a worktree with the commits and the uncommitted changes of a discarded one. Its copy stays. */
+/** Creates a worktree with the commits and the uncommitted changes of a discarded worktree. The copy stays. */
 export async function restoreDiscarded(
   repository: Repository,
   { ref, name }: Pick<DiscardedWorktree, 'ref' | 'name'>,
@@ -207,7 +210,7 @@ export async function restoreDiscarded(
   const free = await freeName(repository, folder, name)
   const { worktree } = await createWorktree(repository, { name: free, from: `${ref}^`, folder })
   await runUserGit(worktree.path, ['read-tree', '-m', '-u', worktree.head, `${ref}^{tree}`])
-  // copies of earlier versions have no index
+  // copies that earlier versions of Parley made have no index
   const index = ['rev-parse', '--verify', '--quiet', `${ref}^2^{tree}`]
   const staged = withoutLineEnd(await runUserGit(worktree.path, index, { codes: [0, 1] }))
   await runUserGit(worktree.path, ['read-tree', '-m', staged || worktree.head])
@@ -215,7 +218,7 @@ export async function restoreDiscarded(
   return worktree
 }
 
-/** Moves the folder of a discarded worktree back, or to another name if there's one again. */
+/** Moves the folder of a discarded worktree back to its path, or to another name if the path exists again. */
 async function restoreFolder(
   repository: Repository,
   discarded: DiscardedFolder,
@@ -240,8 +243,8 @@ async function restoreFolder(
 }
 
 /**
- * Checks out the branch of a discarded worktree again, which may have been made, moved or checked out elsewhere meanwhile.
- * Returns the branch that goes with the worktree.
+ * Checks out the branch of a discarded worktree again. The branch may have been created, moved or checked out elsewhere meanwhile. Resolves
+ * to the branch that belongs to the worktree.
  */
 async function restoreBranch(
   { common }: Repository,

@@ -5,8 +5,8 @@ import { linkedWorktrees } from './linked-worktrees.ts'
 const rules = new PathRules()
 
 /**
- * Where a session that works in `cwd` finds the files of the workspace's folders: in its worktree, for folders of the same repository.
- * Other files keep their paths.
+ * Resolves to a function that returns the path at which a session in `cwd` finds a file of the workspace's folders: the path in its
+ * worktree, for folders of the same repository. Other files keep their paths.
  */
 export async function filesInWorktree(
   cwd: string,

@@ -5,12 +5,12 @@ import type { Environment } from '../../common/processes/spawn-process.ts'
 import { runUserGit, withoutLineEnd } from '../git.ts'
 import { recordedGitFolder } from '../git-folders.ts'
 
-/** Runs Git with a copy of the index. */
+/** Runs Git with a copy of the index. Resolves to the output. */
 export type IndexGit = (args: readonly string[], input?: string) => Promise<string>
 
 let indexes = 0
 
-/** Runs `work` with a copy of the index, so that the user's own stays as it is. `env`: see {@link withTemporaryObjects}. */
+/** Runs `work` with a copy of the index, so that the user's own index stays unchanged. `env`: see {@link withTemporaryObjects}. */
 export async function withIndexCopy<T>(
   top: string,
   work: (git: IndexGit, file: string) => Promise<T>,
@@ -22,7 +22,7 @@ export async function withIndexCopy<T>(
     const index = path.join(folder, 'index')
     const { atime, mtime } = await stat(index)
     await copyFile(index, file)
-    // Git compares the content of files that are as new as the index, since their stamps may hide a change
+    // Git compares the content of files that are as new as the index, since their times may hide a change
     await utimes(file, atime, mtime)
     return await work(
       (args, input) =>
@@ -40,7 +40,7 @@ export async function withIndexCopy<T>(
 
 /**
  * Runs `work` with an environment in which Git writes new objects to a temporary folder, and also reads the repository's objects.
- * Otherwise, objects that are needed only briefly would stay in the repository for weeks: every version of every new file.
+ * Otherwise, objects that are needed only briefly (every version of every new file) would stay in the repository for weeks.
  */
 export async function withTemporaryObjects<T>(
   top: string,
@@ -51,7 +51,7 @@ export async function withTemporaryObjects<T>(
   try {
     return await work({
       GIT_OBJECT_DIRECTORY: folder,
-      // a list of paths, in which Git reads a quoted path like a C string
+      // a list of paths; Git reads a quoted path like a C string
       GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(own),
       // the filter of Git LFS would store each version of a large file in the repository, too
       GIT_CONFIG_COUNT: '1',
@@ -63,12 +63,12 @@ export async function withTemporaryObjects<T>(
   }
 }
 
-/** The own Git folder of a work tree. */
+/** Resolves to the Git folder of one work tree, which isn't the folder that all worktrees share. */
 export async function gitFolder(top: string): Promise<string> {
   return recordedGitFolder(top) ?? withoutLineEnd(await runUserGit(top, ['rev-parse', '--absolute-git-dir']))
 }
 
-/** All files of a work tree, except ignored ones and those in the folders `except`, as a Git tree. */
+/** Writes a Git tree of all files of a work tree, except ignored files and files in the folders `except`. Resolves to the tree's id. */
 export async function writeTree(top: string, git: IndexGit, except: readonly string[] = []): Promise<string> {
   await showHidden(git, await hiddenFiles(top))
   await addChanges(top, git, '--all', except)
@@ -76,8 +76,8 @@ export async function writeTree(top: string, git: IndexGit, except: readonly str
 }
 
 /**
- * Adds all changes to the index, of tracked files or also new ones, except in the folders `except`. Of submodules, only the
- * commit that is checked out is read: `git add` would run Git in them, with settings that an agent can write.
+ * Adds all changes to the index, of tracked files or also of new files, except in the folders `except`. For submodules, only the commit
+ * that is checked out is read: `git add` would run Git in them, with settings that an agent can write.
  */
 export async function addChanges(
   top: string,
@@ -98,14 +98,14 @@ export async function addChanges(
     await git(['update-index', '-z', '--stdin'], submodules.map(name => `${name}\0`).join(''))
 }
 
-/** Submodules, whether they are checked out or not. */
+/** Resolves to the paths of submodules, whether or not they are checked out. */
 export async function linkedRepositories(top: string): Promise<string[]> {
   const list = ['ls-files', '--stage', '-z']
   const text = await runUserGit(top, list, { only: entry => entry.startsWith('160000 ') })
   return text.split('\0').flatMap(entry => /^160000 \w+ \d\t(.+)$/s.exec(entry)?.[1] ?? [])
 }
 
-/** The existing files whose changes Git was told to ignore (`skip-worktree`, `assume-unchanged`). */
+/** Resolves to the existing files whose changes Git was told to ignore (`skip-worktree`, `assume-unchanged`). */
 export async function hiddenFiles(top: string): Promise<string[]> {
   const marked = await runUserGit(top, ['ls-files', '-v', '-z'], { only: entry => !/^[A-RT-Z] /.test(entry) })
   const names = marked.split('\0').flatMap(entry => (entry === '' ? [] : [entry.slice(2)]))
@@ -115,7 +115,7 @@ export async function hiddenFiles(top: string): Promise<string[]> {
   return all.flat()
 }
 
-/** Makes Git see the changes of these files. */
+/** Clears the flags that make Git ignore the changes of these files. */
 export async function showHidden(git: IndexGit, files: readonly string[]): Promise<void> {
   if (files.length === 0) return
   const input = files.map(file => `${file}\0`).join('')

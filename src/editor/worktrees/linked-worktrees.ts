@@ -6,18 +6,18 @@ import { branchOf } from '../git-branch.ts'
 import { recordedGitFolder } from '../git-folders.ts'
 
 const MAX_WORKTREES = 500
-/** A longer file isn't Git's. Bytes. */
+/** Maximum size of a file that is read; Git's own files are smaller. Bytes. */
 export const MAX_LINK_BYTES = 4096
 
 export interface LinkedWorktrees {
   /** the Git folder that all worktrees share */
   common: string
-  /** the root of the main work tree; the repository itself if there is none */
+  /** the root of the main work tree; the Git folder if the repository has none */
   main: string
   worktrees: Array<{ path: string; branch?: string }>
 }
 
-/** All linked worktrees of a folder's repository, read without Git, so that frequent calls are cheap. */
+/** Resolves to all linked worktrees of a folder's repository. Doesn't run Git, so that frequent calls are cheap. */
 export async function linkedWorktrees(folder: string): Promise<LinkedWorktrees | undefined> {
   const common = await commonFolder(folder)
   if (common === undefined) return undefined
@@ -39,7 +39,7 @@ export async function linkedWorktrees(folder: string): Promise<LinkedWorktrees |
   }
 }
 
-/** The Git folder that all worktrees share. */
+/** Resolves to the Git folder that all worktrees share. */
 async function commonFolder(folder: string): Promise<string | undefined> {
   const linked = await worktreeRoot(folder).catch(() => undefined)
   if (linked) return path.dirname(path.dirname(linked.git))
@@ -52,8 +52,8 @@ async function commonFolder(folder: string): Promise<string | undefined> {
 }
 
 /**
- * The root of a linked worktree and its own Git folder, read without Git. An unrecorded Git folder comes from the worktree's `.git` file,
- * which an agent may have written.
+ * Resolves to the root of a linked worktree and its own Git folder, without running Git. A Git folder that isn't recorded comes from the
+ * worktree's `.git` file, which an agent may have written.
  */
 export async function worktreeRoot(folder: string): Promise<{ root: string; git: string } | undefined> {
   for (let at = path.resolve(folder); ; at = path.dirname(at)) {
@@ -73,7 +73,7 @@ export async function worktreeRoot(folder: string): Promise<{ root: string; git:
   }
 }
 
-/** Where the worktrees of a repository are, by the setting. */
+/** Returns the folder for the worktrees of a repository, according to the setting. */
 export function worktreesFolder({ main }: Pick<LinkedWorktrees, 'main'>, setting: string): string {
   if (setting === '') return `${main.replace(/\.git$/, '')}.worktrees`
   return path.resolve(main, setting.replace(/^~(?=$|[\\/])/, homedir()))

@@ -1,4 +1,4 @@
-/** Replaces files of a work tree, either all or none. */
+/** Replaces several files of a work tree: either all or none. */
 
 import type { Stats } from 'node:fs'
 import { link, lstat, mkdir, mkdtemp, open, readFile, rename, rm, rmdir, stat } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { errorCode, messageOf } from '../../common/errors.ts'
 import { GIT_LOCK_MS, GIT_LOCK_PAUSE_MS } from '../../common/limits.ts'
 import { GitError } from '../git.ts'
 
-/** Runs `work` with a new folder from which files can be moved into the work tree at once. */
+/** Runs `work` with a new folder on the same file system, from which files can be moved into the work tree without copying. */
 export async function withFolderBeside<T>(
   { top, git }: { top: string; git: string },
   work: (folder: string) => Promise<T>,
@@ -27,10 +27,10 @@ export async function withFolderBeside<T>(
   }
 }
 
-/** Some files couldn't be restored, so they are in a folder that stays. */
+/** Thrown if some files couldn't be restored; they are in a folder that stays. */
 class NotPutBackError extends GitError {}
 
-/** The status of each file when it was compared, or `undefined` if it didn't exist. */
+/** The properties of each file at the time of the comparison, or `undefined` if the file didn't exist. */
 export type Known = ReadonlyMap<string, Stats | undefined>
 
 export async function statsOf(top: string, files: readonly string[]): Promise<Known> {
@@ -42,8 +42,8 @@ export async function statsOf(top: string, files: readonly string[]): Promise<Kn
 }
 
 /**
- * Moves the files `known` of a work tree to `folder`, and then those in `fresh` to their places; `finish` is the last step. If anything
- * fails, or a file differs from its known status, everything is restored. Paths are relative.
+ * Moves the files `known` of a work tree to `folder`, and then the files in `fresh` to their places; `finish` is the last step. If anything
+ * fails, or a file's properties differ from `known`, everything is restored. Paths are relative.
  * @throws GitError
  */
 export async function replaceFiles(
@@ -113,9 +113,9 @@ function inTheWay(file: string): GitError {
 }
 
 /**
- * Runs `work` while Git can't change the index. `known`: what the index was when it was read; `next` takes its place in the last
- * step of `work`, which it's given.
- * @throws GitError if another program changes it, before `work`
+ * Runs `work` while Git can't change the index. `known`: the properties of the index when it was read. `work` gets a function that replaces
+ * the index by `next`, to be called in its last step.
+ * @throws GitError before `work` starts, if another program is changing the index or has changed it
  */
 export async function withIndexLock(
   git: string,
@@ -157,20 +157,20 @@ function waitable(error: unknown): undefined {
   if (errorCode(error) !== 'EEXIST') throw error
 }
 
-/** Moves a file to a path where none is. */
+/** Moves a file to a path that must not exist. */
 async function place(from: string, to: string): Promise<void> {
   try {
-    // unlike a rename, a link replaces nothing
+    // unlike a rename, a hard link never replaces a file
     await link(from, to)
     await rm(from).catch(() => {})
   } catch (error) {
     if (errorCode(error) === 'EEXIST' || (await lstat(to).catch(() => undefined))) throw error
-    // a file system without links
+    // the file system has no hard links
     await rename(from, to)
   }
 }
 
-/** Makes the folder if necessary. Returns false if a link or a file is in its path. */
+/** Creates the folder if necessary. Resolves to false if a link or a file is in its path. */
 export async function isPlainFolder(root: string, relative: string): Promise<boolean> {
   let at = root
   for (const name of relative === '.' ? [] : relative.split(/[\\/]/)) {
@@ -187,7 +187,7 @@ function isSame(one: Stats, other: Stats): boolean {
   return one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs
 }
 
-/** Removes a folder of the work tree and its parents, as long as they are empty. */
+/** Removes a folder of the work tree and its parents, up to the first that isn't empty. */
 async function removeEmptyFolders(top: string, relative: string): Promise<void> {
   for (let at = relative; at !== '.'; at = path.dirname(at)) {
     try {

@@ -1,4 +1,4 @@
-/** The worktrees that Parley created for sessions, and their state. */
+/** Reads and removes the worktrees that Parley created for sessions. */
 
 import { existsSync } from 'node:fs'
 import { lstat, readFile, stat } from 'node:fs/promises'
@@ -18,31 +18,31 @@ import { gitFolder, hiddenFiles, linkedRepositories, showHidden, withIndexCopy }
 import { MAX_LINK_BYTES, worktreeRoot } from './linked-worktrees.ts'
 
 export interface Repository {
-  /** the root of the work tree that the folder is in */
+  /** the root of the work tree that contains the folder */
   top: string
   /** the Git folder that all worktrees share */
   common: string
-  /** the root of the main work tree; the repository itself if there is none */
+  /** the root of the main work tree; the Git folder if the repository has none */
   main: string
   /** the commit that is checked out */
   head: string
-  /** `undefined`: none is checked out. */
+  /** Absent if no branch is checked out. */
   branch?: string
 }
 
 const RECORD = 'parley.json'
-/** in a message */
+/** Maximum number of names in a message. */
 const MAX_NAMES = 10
 const record = z.object({
-  /** the commit that the worktree was made from */
+  /** the commit from which the worktree was created */
   base: z.string().regex(/^[\da-f]{40,64}$/),
-  /** the branch that was created with the worktree, and is deleted with it */
+  /** the branch that was created with the worktree; deleted with the worktree */
   branch: z.string().optional(),
-  /** ignored files that were copied into it, as the copies were then */
+  /** ignored files that were copied into the worktree, with their size and time after copying */
   copied: z.array(z.object({ file: z.string(), size: z.number(), mtimeMs: z.number() })).catch([]),
-  /** The user opened a window for the worktree, so it stays even if it's empty. */
+  /** The user opened a window for the worktree, so the worktree is kept even if it has no changes. */
   isOpened: z.boolean().optional(),
-  /** The branch that a discarded worktree had checked out. */
+  /** The branch that was checked out in a worktree when it was discarded. */
   discardedBranch: z.string().optional(),
 })
 
@@ -52,7 +52,7 @@ export type CopiedFile = WorktreeRecord['copied'][number]
 export type WorktreeRecord = z.infer<typeof record>
 
 export interface Worktree extends WorktreeRecord {
-  /** its root */
+  /** root of the worktree */
   path: string
   name: string
   head: string
@@ -64,13 +64,13 @@ export interface Worktree extends WorktreeRecord {
 export interface WorktreeState {
   /** files with uncommitted changes, including new files */
   changed: string[]
-  /** the number of commits that are on no other branch */
+  /** the number of commits that aren't on any other branch */
   commits: number
-  /** Git is in the middle of a merge, rebase or the like. */
+  /** Whether Git is in the middle of a merge, rebase or the like. */
   isBusy: boolean
-  /** Nested repositories with a history of their own, such as submodules. */
+  /** Nested repositories with their own history, such as submodules. */
   nested: string[]
-  /** Ignored files, or folders of them, except copies that are unchanged. */
+  /** Ignored files or folders, except unchanged copies. */
   ignored: string[]
 }
 
@@ -79,11 +79,11 @@ export function isEmpty({ changed, commits, isBusy, nested }: WorktreeState): bo
 }
 
 /**
- * The repository of a folder. Throws with the reason if no worktree can be made of it.
+ * Resolves to the repository of a folder. Rejects with the reason if Git can't create worktrees of the repository.
  * @throws GitError
  */
 export async function openRepository(folder: string): Promise<Repository> {
-  // Git prints an option that it doesn't know, and no folder has a name that's made up now
+  // Git prints an unknown option, so the random text marks the end of an answer: no folder has this name
   const end = `--${crypto.randomUUID()}`
   const questions = [
     '--git-common-dir',
@@ -120,7 +120,7 @@ export async function openRepository(folder: string): Promise<Repository> {
   return { top: path.resolve(top), common: shared, main, ...head }
 }
 
-/** The commit that is checked out, and its branch, without one for a detached head. Rejects if there's no commit. */
+/** Resolves to the commit that is checked out, and its branch, unless HEAD is detached. Rejects if there is no commit. */
 async function readHead(top: string): Promise<Pick<Repository, 'head' | 'branch'>> {
   const answers = await runUserGit(top, ['rev-parse', 'HEAD^{commit}', '--symbolic-full-name', 'HEAD', '--'])
   const [head = '', name] = answers.split(/\r?\n/)
@@ -129,19 +129,19 @@ async function readHead(top: string): Promise<Pick<Repository, 'head' | 'branch'
   return { head, ...(branch !== undefined && { branch }) }
 }
 
-/** The branch that is checked out; `undefined` for a detached head. */
+/** Resolves to the branch that is checked out; `undefined` if HEAD is detached. */
 export async function currentBranch(top: string): Promise<string | undefined> {
   const name = withoutLineEnd(await runUserGit(top, ['symbolic-ref', '--quiet', 'HEAD'], { codes: [0, 1] }))
   return name.startsWith('refs/heads/') ? name.slice('refs/heads/'.length) : undefined
 }
 
-/** The real paths of all work trees that Git knows, even if the folder is missing. */
+/** Resolves to the real paths of all work trees that Git has registered, even if their folder is missing. */
 export async function registeredPaths({ common }: Pick<Repository, 'common'>): Promise<string[]> {
   const text = await runUserGit(common, ['worktree', 'list', '--porcelain'])
   return text.split('\n').flatMap(line => /^worktree (.+)$/.exec(line)?.[1] ?? [])
 }
 
-/** The worktrees that Parley created, in Git's order, except those whose folder is missing. */
+/** Resolves to the worktrees that Parley created, in Git's order, except worktrees whose folder is missing. */
 export async function listWorktrees({ common }: Pick<Repository, 'common'>): Promise<Worktree[]> {
   recordRepository(common)
   const paths = await registeredPaths({ common })
@@ -149,26 +149,26 @@ export async function listWorktrees({ common }: Pick<Repository, 'common'>): Pro
   return all.filter(one => one !== undefined)
 }
 
-/** The worktree, created by Parley, that contains the folder; `undefined` if there is none. */
+/** Resolves to the worktree, created by Parley, that contains the folder; `undefined` if there is none. */
 export async function findWorktree(folder: string): Promise<Worktree | undefined> {
   const at = await worktreeRoot(folder)
   if (!at) return undefined
   if (recordedGitFolder(at.root) === undefined) {
     if (!(await isLinked(at))) return undefined
-    // the worktree was moved, for example
+    // the worktree is new at this path, for example because it was moved
     recordGitFolder(at.root, at.git)
   }
   return readWorktree(at)
 }
 
-/** A repository of the user has this worktree, whatever the worktree says about itself. */
+/** Whether a recorded repository has registered this worktree. The worktree's own files aren't evidence. */
 async function isLinked({ root, git }: { root: string; git: string }): Promise<boolean> {
   if (!isRecordedRepository(path.dirname(path.dirname(git)))) return false
   const link = await readBounded(path.join(git, 'gitdir'), MAX_LINK_BYTES).catch(() => '')
   return new PathRules().same(path.dirname(link.trim()), await realFolder(root))
 }
 
-/** The worktree with this root and own Git folder; `undefined` if Parley didn't make it. */
+/** Resolves to the worktree with this root and own Git folder; `undefined` if Parley didn't create it. */
 export async function readWorktree({
   root,
   git,
@@ -202,7 +202,10 @@ export async function writeRecord(
   await writeWhole(file, JSON.stringify(known), { isUsers: true })
 }
 
-/** When the record of a worktree was last written, because it was created or moved to another branch. Milliseconds since the epoch. */
+/**
+ * Resolves to the time when the record of a worktree was last written, in milliseconds since the epoch: when the worktree was created or
+ * moved to another branch.
+ */
 export async function recordedAt(worktree: string): Promise<number> {
   return (await stat(path.join(await gitFolder(worktree), RECORD))).mtimeMs
 }
@@ -241,7 +244,10 @@ export async function readWorktreeState(
   }
 }
 
-/** The branch that was created with a worktree is deleted with it, even if another branch or none is checked out. */
+/**
+ * Counts the commits that would be lost with a worktree. The branch that was created with it is deleted with it, even if another branch or
+ * none is checked out.
+ */
 async function ownCommits({ path: top, branch }: Pick<Worktree, 'path' | 'branch'>): Promise<number> {
   const except = [branch, await currentBranch(top)].flatMap(name =>
     name === undefined ? [] : `--exclude=${name}`,
@@ -250,7 +256,7 @@ async function ownCommits({ path: top, branch }: Pick<Worktree, 'path' | 'branch
   return Number(withoutLineEnd(await runUserGit(top, args)))
 }
 
-/** Git is in the middle of a merge, rebase or the like, also if that has stopped without conflicts. */
+/** Whether Git is in the middle of a merge, rebase or the like, even if it stopped without conflicts. */
 export async function isBusy(git: string): Promise<boolean> {
   const names = [
     'MERGE_HEAD',
@@ -258,7 +264,7 @@ export async function isBusy(git: string): Promise<boolean> {
     'REVERT_HEAD',
     'rebase-merge',
     'rebase-apply',
-    // several commits are picked or reverted
+    // several commits are being picked or reverted
     'sequencer',
     'BISECT_LOG',
   ]
@@ -266,7 +272,10 @@ export async function isBusy(git: string): Promise<boolean> {
   return found.some(Boolean)
 }
 
-/** Folders in the worktree that are checked out from another repository: submodules, and repositories of the agent. */
+/**
+ * Resolves to the folders in the worktree that are checked out from another repository: submodules, and repositories that the agent
+ * created.
+ */
 export async function nestedRepositories(top: string): Promise<string[]> {
   const linked = await linkedRepositories(top)
   const unknown = await unknownRepositories(top)
@@ -279,7 +288,7 @@ export async function nestedRepositories(top: string): Promise<string[]> {
   return all.flat()
 }
 
-/** Submodules with commits, or uncommitted changes, that the repository doesn't contain. */
+/** Resolves to the submodules with commits, or uncommitted changes, that the repository doesn't contain. */
 export async function changedSubmodules(top: string): Promise<string[]> {
   const all = await linkedRepositories(top)
   if (all.length === 0) return []
@@ -291,7 +300,7 @@ export async function changedSubmodules(top: string): Promise<string[]> {
   const dirty = all.map(async name => {
     const at = path.join(top, name)
     if (moved.includes(name) || !existsSync(path.join(at, '.git'))) return []
-    // an agent can write its settings
+    // an agent can write the submodule's settings, so run Git safely
     const own = ['status', '--porcelain', '-z', '--ignore-submodules=dirty']
     const changes = await runGit(at, own, { timeoutMs: CHANGES_GIT_MS, most: 10_000_000 })
     return changes?.text === '' ? [] : [name]
@@ -299,15 +308,15 @@ export async function changedSubmodules(top: string): Promise<string[]> {
   return [...moved, ...(await Promise.all(dirty)).flat()]
 }
 
-/** The folders with a repository that Git doesn't know as a submodule. */
+/** Resolves to the folders with a repository that Git doesn't know as a submodule. */
 export async function unknownRepositories(top: string, ...except: string[]): Promise<string[]> {
   const list = ['ls-files', '--others', ...except, '-z']
-  // Git lists a nested repository with a slash instead of its files
+  // Git lists a nested repository as a name with a slash, instead of its files
   const text = await runUserGit(top, list, { only: name => name.endsWith('/') })
   return text.split('\0').flatMap(name => (name === '' ? [] : [name.slice(0, -1)]))
 }
 
-/** `git add` would add a repository as a mere link to a commit that nobody else has. */
+/** Throws if there are nested repositories: `git add` would add them as a mere link to a commit that nobody else has. */
 export async function checkNoRepositories(top: string): Promise<void> {
   const found = await unknownRepositories(top, '--exclude-standard')
   if (found.length === 0) return
@@ -321,7 +330,7 @@ export async function checkNoRepositories(top: string): Promise<void> {
 
 /**
  * Removes a worktree without changes, and the branch that was created with it. Ignored files are deleted, too. `ignored`: the ignored files
- * that the user agreed to delete; if there are others, nothing is removed.
+ * that the user agreed to delete; if there are other ignored files, nothing is removed.
  */
 export async function removeWorktree(
   repository: Pick<Repository, 'common'>,
@@ -346,7 +355,7 @@ export async function removeWorktree(
   await deleteBranch(repository, worktree, worktree.head)
 }
 
-/** Throws if a worktree to delete has ignored files other than those that the user agreed to delete. */
+/** Throws if a worktree to delete has ignored files that the user didn't agree to delete. */
 export function checkIgnored(
   { name }: Pick<Worktree, 'name'>,
   { ignored }: Pick<WorktreeState, 'ignored'>,
@@ -363,14 +372,14 @@ export function checkIgnored(
   )
 }
 
-/** Deletes the branch that was made with a worktree if it still is at this commit. */
+/** Deletes the branch that was created with a worktree if the branch is still at this commit. */
 export async function deleteBranch(
   { common }: Pick<Repository, 'common'>,
   { branch }: Pick<Worktree, 'branch'>,
   commit: string,
 ): Promise<void> {
   if (branch === undefined) return
-  // the branch may be checked out elsewhere, or have moved
+  // the branch may be checked out elsewhere, or may have moved
   const used = await runUserGit(common, ['worktree', 'list', '--porcelain'])
   if (used.split('\n').includes(`branch refs/heads/${branch}`)) return
   await runUserGit(common, ['update-ref', '-d', `refs/heads/${branch}`, commit]).catch(() => {})

@@ -1,4 +1,4 @@
-/** Applies the changes in a worktree to another work tree of the repository. */
+/** Applies and merges the changes in a worktree into another work tree of the repository. */
 
 import { lstat, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -33,9 +33,9 @@ import {
   writeRecord,
 } from './repository.ts'
 
-/** A larger file with conflicts keeps the ids of commits in its markers. */
+/** Maximum size of a file with conflicts in which the markers are renamed; a larger file keeps the ids of commits. Bytes. */
 const MAX_MARKED_BYTES = 50_000_000
-/** The last applied state, as a reference of the worktree, which Git deletes with the worktree. */
+/** Name of the reference to the last applied state. It belongs to the worktree, so Git deletes it with the worktree. */
 const APPLIED = 'refs/worktree/parley/applied'
 
 export interface Applied {
@@ -47,8 +47,8 @@ export interface Applied {
 
 /**
  * Applies all changes of a worktree, committed or not, to the files of `target` as uncommitted changes, merged with other changes there.
- * `mayWrite` gets the changes before anything is written; `undefined` if it returns false.
- * @throws GitError; then no file was changed.
+ * `mayWrite` gets the changes before anything is written; if it resolves to false, nothing is applied and the result is `undefined`.
+ * @throws GitError if the changes can't be applied; no file was changed then
  */
 export async function applyWorktree(
   worktree: Worktree,
@@ -56,7 +56,7 @@ export async function applyWorktree(
   mayWrite: (applied: Applied) => Promise<boolean>,
 ): Promise<Applied | undefined> {
   await checkReady(target)
-  // during a merge or rebase, the files are those of another commit
+  // during a merge or rebase, the worktree has the files of another commit
   if (await isBusy(await gitFolder(worktree.path))) {
     throw new GitError(l10n.t('A merge or rebase is in progress in the worktree. Finish or abort it first.'))
   }
@@ -67,7 +67,7 @@ export async function applyWorktree(
   const before = withoutLineEnd(
     await runUserGit(worktree.path, ['rev-parse', '--verify', '--quiet', APPLIED], { codes: [0, 1] }),
   )
-  // the previously applied state may be in the workspace, and the worktree has changed since
+  // the workspace may contain the previously applied state, and the worktree may have changed since
   if (before !== '') bases.push(before)
   const own = await gitFolder(target)
   const index = await stat(path.join(own, 'index'))
@@ -105,7 +105,7 @@ export async function applyWorktree(
     if (!(await mayWrite(applied))) return undefined
     const written = of('A', 'M', 'T')
     const replaced = of('D', 'M', 'T')
-    // everything is made first: from here on, files are only moved
+    // all files are created first: from here on, files are only moved
     return withFolderBeside({ top: target, git: own }, async folder => {
       const fresh = path.join(folder, 'new')
       await checkOut(own, { tree: merged.tree, files: written, to: fresh })
@@ -161,11 +161,11 @@ async function checkOut(
   await run(['checkout-index', '--force', '-z', '--stdin'], input)
 }
 
-/** Renames a file with conflicts, and the sides in its markers. */
+/** Renames a file with conflicts, and replaces the names of the sides in its markers. */
 async function nameSides(file: string, to: string, named: (text: string) => string): Promise<void> {
   const info = await lstat(file)
   if (info.isFile() && info.size < MAX_MARKED_BYTES) {
-    // latin1: each byte is one character
+    // with `latin1`, each byte is one character
     const text = await readFile(file, 'latin1')
     const other = named(text)
     if (other !== text) await writeFile(file, other, 'latin1')
@@ -178,7 +178,7 @@ async function changedPaths(top: string, from: string, to: string): Promise<stri
   return (await runUserGit(top, args)).split('\0').filter(file => file !== '')
 }
 
-/** The submodules that differ between two trees. */
+/** Resolves to the submodules that differ between two trees. */
 async function changedLinks(top: string, from: string, to: string): Promise<string[]> {
   const parts = (await runUserGit(top, ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to])).split(
     '\0',
@@ -197,7 +197,7 @@ function checkNoSubmodules(changed: readonly string[]): void {
   )
 }
 
-/** The files of the work tree as a Git tree. Of the untracked files, only those at these paths, or around and inside of them. */
+/** Writes a Git tree of the work tree's files. Of the untracked files, it includes only those at these paths, or above or below them. */
 async function currentTree(top: string, git: IndexGit, paths: readonly string[]): Promise<string> {
   await showHidden(git, await hiddenFiles(top))
   await addChanges(top, git, '--update')
@@ -212,13 +212,13 @@ async function currentTree(top: string, git: IndexGit, paths: readonly string[])
   return withoutLineEnd(await git(['write-tree']))
 }
 
-/** The folders that a file of the repository is in. */
+/** Returns the folders that contain a file of the repository. */
 function foldersOf(file: string): string[] {
   const names = file.split('/').slice(0, -1)
   return names.map((_, at) => names.slice(0, at + 1).join('/'))
 }
 
-/** A conflict takes the place of the staged version, which must not be the only copy. */
+/** Throws if the index has the only copy of a file's staged version, which a conflict would replace. */
 async function checkStaged(
   top: string,
   { staged, mine, conflicts }: { staged: string; mine: string; conflicts: readonly string[] },
@@ -242,9 +242,9 @@ async function checkStaged(
 async function checkAdded(top: string, added: readonly string[], deleted: readonly string[]): Promise<void> {
   for (const file of added) {
     const isThere = await lstat(path.join(top, file)).then(
-      // a folder whose files are all deleted is deleted with them
+      // a folder whose files are all deleted is deleted, too
       info => !info.isDirectory() || !deleted.some(one => one.startsWith(`${file}/`)),
-      // a file is where a folder is needed
+      // a file has the path of a folder that is needed
       error => error.code === 'ENOTDIR' && !deleted.some(one => file.startsWith(`${one}/`)),
     )
     if (isThere) throw fileExistsError(file)
@@ -253,15 +253,15 @@ async function checkAdded(top: string, added: readonly string[], deleted: readon
 
 interface MergedTrees {
   tree: string
-  /** For each conflict, up to three lines as of `ls-files --stage`. */
+  /** For each conflict, up to three lines in the format of `ls-files --stage`. */
   stages: string[]
-  /** A text of the merge, with names for the sides instead of commits. */
+  /** Returns a text of the merge with names of the sides in place of commits. */
   named: (text: string) => string
 }
 
-/** Merges two trees without any work tree. */
+/** Merges two trees without a work tree. */
 async function mergeTrees(top: string, base: string, mine: string, theirs: string): Promise<MergedTrees> {
-  // older versions of Git find the base only by the history of commits
+  // older versions of Git find a merge base only through the history of commits
   const from = await commitTree(top, `${base}^{tree}`, [])
   const one = await commitTree(top, mine, [from], 'Workspace')
   const other = await commitTree(top, theirs, [from], 'Worktree')
@@ -289,19 +289,19 @@ async function checkReady(top: string): Promise<void> {
   }
 }
 
-/** The last applied files of a worktree, as a Git tree. */
+/** Resolves to the Git tree of the files that were last applied from a worktree. */
 export async function appliedTree(top: string): Promise<string | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', `${APPLIED}^{tree}`]
   return withoutLineEnd(await runUserGit(top, args, { codes: [0, 1] })) || undefined
 }
 
-/** The files with conflicts that aren't resolved yet. */
+/** Resolves to the files with unresolved conflicts. */
 export async function conflictsIn(top: string): Promise<string[]> {
   const stages = (await runUserGit(top, ['ls-files', '--unmerged', '-z'])).split('\0')
   return [...new Set(stages.filter(stage => stage !== '').map(pathOf))]
 }
 
-/** The path of a line of `ls-files --stage`. */
+/** Returns the path in a line of `ls-files --stage`. */
 function pathOf(stage: string): string {
   return stage.slice(stage.indexOf('\t') + 1)
 }
@@ -313,7 +313,7 @@ async function commonCommit({ path: top, head }: Worktree, target: string): Prom
   return found
 }
 
-/** Commits all changes of a worktree. Hooks don't run. */
+/** Commits all changes of a worktree, without running hooks. */
 export async function commitAll(worktree: Worktree, message: string): Promise<Worktree> {
   await checkNoRepositories(worktree.path)
   const git: IndexGit = (args, input) => runUserGit(worktree.path, args, input === undefined ? {} : { input })
@@ -337,7 +337,7 @@ export async function mergeWorktree(worktree: Worktree, target: string): Promise
   const before = await runUserGit(target, ['rev-parse', 'HEAD'])
   const { path: top, current } = worktree
   const commit = withoutLineEnd(await runUserGit(top, ['rev-parse', '--verify', 'HEAD^{commit}']))
-  // Git's own message, since a tag may have the branch's name
+  // use Git's own message format, and pass the commit, since a tag may have the branch's name
   const input = `${commit}\t\t${current === undefined ? `commit '${commit}'` : `branch '${current}' of .`}\n`
   const message = await runUserGit(target, ['fmt-merge-msg', '--no-log'], { input })
   try {
@@ -349,7 +349,7 @@ export async function mergeWorktree(worktree: Worktree, target: string): Promise
   return (await runUserGit(target, ['rev-parse', 'HEAD'])) === before ? 'up-to-date' : 'merged'
 }
 
-/** Moves a worktree to a new branch, which stays when the worktree is removed. Uncommitted changes stay uncommitted. */
+/** Moves a worktree to a new branch, which is kept when the worktree is removed. Uncommitted changes stay uncommitted. */
 export async function createBranch(
   repository: Repository,
   worktree: Worktree,
@@ -361,7 +361,7 @@ export async function createBranch(
   await runUserGit(worktree.path, ['switch', '--quiet', '--no-track', '-c', name])
   const { branch, ...without } = worktree
   await writeRecord(worktree.path, without)
-  // the new branch contains everything
+  // the new branch contains all commits of the old one
   if (branch !== undefined && branch === worktree.current) {
     await runUserGit(repository.common, ['update-ref', '-d', `refs/heads/${branch}`, worktree.head])
   }

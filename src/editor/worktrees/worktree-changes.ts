@@ -1,4 +1,4 @@
-/** The changes in worktrees: since the commit that each was created from, and compared with each other. */
+/** Reads the changes in worktrees: since the commit that each was created from, and compared with each other. */
 
 import { GIT_MS } from '../../common/limits.ts'
 import type { Environment } from '../../common/processes/spawn-process.ts'
@@ -7,31 +7,31 @@ import { withIndexCopy, withTemporaryObjects, writeTree } from './index-copy.ts'
 import { changedSubmodules, unknownRepositories, type Worktree } from './repository.ts'
 import { appliedTree } from './use-worktree.ts'
 
-/** Total size of the texts that are compared at once. Bytes. */
+/** Maximum total size of the texts that are compared at once. Bytes. */
 const MAX_TEXTS = 40_000_000
-/** The mode of a link to a commit of another repository. */
+/** Git's mode of an entry that is a link to a commit of another repository. */
 const REPOSITORY = '160000'
 
 export interface ChangedPath {
   /** relative to the root */
   path: string
   kind: 'added' | 'deleted' | 'modified'
-  /** The path is a submodule, or a folder with another repository. */
+  /** Set if the path is a submodule, or a folder with another repository. */
   isRepository?: true
-  /** Numbers of lines; absent for a binary file and a repository. */
+  /** Number of added lines; like `removed`, absent for a binary file and a repository. */
   added?: number
   removed?: number
-  /** The id of the content before, unless the file is new. */
+  /** The id of the content before the change; absent if the file is new. */
   before?: string
 }
 
 export interface WorktreeChanges {
   files: ChangedPath[]
-  /** The changes were applied to the workspace; `outdated`: the worktree has changed since. */
+  /** Set if the changes were applied to the workspace. `outdated`: the worktree has changed since. */
   applied?: 'all' | 'outdated'
 }
 
-/** All changes in a worktree since its creation, committed or not. */
+/** Resolves to all changes in a worktree since its creation, committed or not. */
 export async function changesOf({
   path: top,
   base,
@@ -45,7 +45,7 @@ export async function changesOf({
   })
 }
 
-/** The files that differ between two worktrees of the repository. */
+/** Resolves to the files that differ between two worktrees of the repository. */
 export async function changesBetween(one: string, other: string): Promise<ChangedPath[]> {
   return withTemporaryObjects(one, async env => {
     const [mine, theirs] = await Promise.all([filesOf(one, env), filesOf(other, env)])
@@ -58,7 +58,7 @@ export async function changesBetween(one: string, other: string): Promise<Change
   })
 }
 
-/** All files of a worktree except ignored ones, as a Git tree. Nested repositories that aren't submodules have separate trees. */
+/** Writes a Git tree of all files of a worktree except ignored files. Nested repositories that aren't submodules have separate trees. */
 async function filesOf(top: string, env: Environment): Promise<{ tree: string; repositories: string[] }> {
   const repositories = await unknownRepositories(top, '--exclude-standard')
   return { tree: await withIndexCopy(top, git => writeTree(top, git, repositories), env), repositories }
@@ -68,7 +68,7 @@ function add(files: ChangedPath[], path: string, kind: ChangedPath['kind']): voi
   if (!files.some(one => one.path === path)) files.push({ path, kind, isRepository: true })
 }
 
-/** The files that differ between two commits or trees of the repository. */
+/** Resolves to the files that differ between two commits or trees of the repository. */
 async function differences(top: string, from: string, to: string, env: Environment): Promise<ChangedPath[]> {
   const args = ['diff-tree', '-r', '-z', '--raw', '--numstat', '--no-renames', from, to]
   const parts = (await runUserGit(top, args, { env })).split('\0')
@@ -93,7 +93,7 @@ async function differences(top: string, from: string, to: string, env: Environme
   return [...found.values()]
 }
 
-/** Contents of the repository by their ids, except those that aren't text, and all after {@link MAX_TEXTS}. */
+/** Resolves to contents of the repository by their ids, except contents that aren't text, and all contents after {@link MAX_TEXTS}. */
 export async function readTexts(top: string, ids: readonly string[]): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   if (ids.length === 0) return texts
@@ -106,7 +106,7 @@ export async function readTexts(top: string, ids: readonly string[]): Promise<Ma
     if (end < 0) break
     const [, id, size] = /^([\da-f]+) \w+ (\d+)$/.exec(bytes.toString('latin1', at, end)) ?? []
     at = end + 1
-    // missing
+    // Git reports a missing object
     if (id === undefined) continue
     const content = bytes.subarray(at, at + Number(size))
     if (content.length === Number(size) && !content.includes(0)) texts.set(id, content.toString('utf8'))

@@ -28,7 +28,7 @@ export interface SearchWorkerData {
 }
 
 export interface SearchState {
-  /** numbers of indexed conversations and of all; absent if all are indexed */
+  /** the numbers of indexed conversations and of all conversations; absent if all are indexed */
   progress?: { done: number; total: number }
   /** why conversations can't be searched, as a sentence */
   problem?: string
@@ -37,7 +37,7 @@ export interface SearchState {
 /** `isLimited`: only the newest messages were searched, so older ones may match, too. */
 type OnHits = (hits: SearchHit[], isDone: boolean, isLimited: boolean) => void
 
-/** Changes are indexed after this time without further writes, but not later than after the second time. Milliseconds. */
+/** Changes are indexed after the first of these times without further writes, but at the latest after the second. Milliseconds. */
 const CALM_MS = 2000
 const MAX_WAIT_MS = 15_000
 /** Delay before indexing conversations that earlier versions stored. Milliseconds. */
@@ -67,7 +67,7 @@ export class SearchClient extends Owner {
   #flushTimer: NodeJS.Timeout | undefined
   #idleTimer: NodeJS.Timeout | undefined
 
-  /** See `state`. */
+  /** Fires when `state` has changed. */
   readonly onDidChange = this.#change.event
 
   constructor(options: SearchClientOptions) {
@@ -95,7 +95,10 @@ export class SearchClient extends Owner {
     return this.#state
   }
 
-  /** Searches, and ends the previous search. `onHits` is called with the results so far. `sessions`: keys; absent for all sessions. */
+  /**
+   * Begins a search, which replaces the previous one. `onHits`: called each time with all results so far. `sessions`: the keys of the
+   * sessions to search; absent: all sessions.
+   */
   search(query: Pick<SearchQuery, 'terms' | 'files'>, sessions: string[] | undefined, onHits: OnHits): void {
     this.#flush()
     this.#onHits = onHits
@@ -103,7 +106,6 @@ export class SearchClient extends Owner {
     this.#send({ type: 'search', id: ++this.#last, query: { terms, files }, ...(sessions && { sessions }) })
   }
 
-  /** Ends the search. */
   stop(): void {
     if (!this.#onHits) return
     this.#onHits = undefined
@@ -198,7 +200,9 @@ export class SearchClient extends Owner {
   }
 }
 
-/** SQLITE_FULL, or a newer version of Parley wrote the index; else what SQLite says. */
+/**
+ * Describes why the index can't be used: the disk is full (SQLITE_FULL), a newer version of Parley wrote the index, or SQLite's message.
+ */
 function describeProblem({ name, code, message }: Extract<SearchResponse, { type: 'failed' }>): string {
   if (name === 'NewerDatabaseError')
     return l10n.t(

@@ -9,7 +9,7 @@ import { windowsScriptOf } from '../../conversation/windows-script.ts'
 export const DocumentKind = { prompt: 1, answer: 2, tool: 3, file: 4 } as const
 export type DocumentKind = (typeof DocumentKind)[keyof typeof DocumentKind]
 
-/** A text of an entry, at most one of each kind. */
+/** A searchable text of an entry, which has at most one text of each kind. */
 export interface SearchDocument {
   kind: DocumentKind
   text: string

@@ -16,12 +16,12 @@ type SQLite = typeof import('node:sqlite')
 const ENTRIES_AT_ONCE = 200
 /** Number of texts that are removed in one transaction; removing a text is slow because its words are overwritten one by one. */
 const REMOVED_AT_ONCE = 20
-/** Number of pages returned to the file system at once. */
+/** Number of pages that are returned to the file system at once. */
 const COMPACT_PAGES = 500
 
 /** Released migrations never change. */
 const MIGRATIONS = [
-  // revision: of the conversation when it was indexed completely
+  // revision: the conversation's revision when it was indexed completely
   `CREATE TABLE conversations (
      id INTEGER PRIMARY KEY, agent_id TEXT NOT NULL, session_id TEXT NOT NULL, revision TEXT NOT NULL,
      written_at INTEGER NOT NULL, UNIQUE (agent_id, session_id)
@@ -42,7 +42,7 @@ const MIGRATIONS = [
 interface Stored {
   agentId: string
   id: string
-  /** absent if the conversation was deleted */
+  /** the current revision; absent if the conversation was deleted */
   revision?: string
   writtenAt: number
 }
@@ -60,15 +60,15 @@ interface Progress {
   count: number
   /** the number of entries that were indexed */
   done: number
-  /** texts get ids before all existing ones, the last texts first */
+  /** the texts get smaller ids than all existing texts, the last text first */
   isOlder: boolean
 }
 
 export interface SearchIndexOptions {
   sqlite: SQLite
-  /** the index */
+  /** the path of the index */
   file: string
-  /** the database of conversations, which is only read */
+  /** the path of the database of conversations, which is only read */
   conversations: string
   now?: () => number
 }
@@ -81,10 +81,10 @@ export class SearchIndex {
   readonly #options: SearchIndexOptions
   readonly #statements = new Map<string, StatementSync>()
   #db: DatabaseSync
-  /** reads while the other connection writes */
+  /** a second connection, which reads while the other one writes */
   #reader: DatabaseSync
   #source: DatabaseSync | undefined
-  /** the next conversation is last */
+  /** the conversations to index; the next one is at the end */
   #todo: Stored[] = []
   #progress: Progress | undefined
   #hasRemoved = false
@@ -99,7 +99,7 @@ export class SearchIndex {
     return this.#todo.length
   }
 
-  /** Compares the index with the stored conversations. Call `work` until it's done. */
+  /** Finds the stored conversations that the index lacks. Call `work` afterward until it returns false. */
   refresh(): void {
     const stored = this.#stored()
     const key = (agentId: string, id: string) => JSON.stringify([agentId, id])
@@ -122,7 +122,7 @@ export class SearchIndex {
     ]
   }
 
-  /** A conversation was written. Indexes only what was written if everything before is indexed. */
+  /** Indexes a write of a conversation: only the written entries if everything before them is indexed. */
   written({ agentId, id, before, after, positions }: WrittenConversation): void {
     const known = this.#indexed(agentId, id)
     if (positions && before !== undefined && known?.revision === before && this.#openSource()) {
@@ -148,7 +148,7 @@ export class SearchIndex {
     this.changed(agentId, id)
   }
 
-  /** A conversation was written or deleted. Call `work` until it's done. */
+  /** Adds a written or deleted conversation to those to index. Call `work` afterward until it returns false. */
   changed(agentId: string, id: string): void {
     const [row] = this.#openSource()
       ? this.#sourceAll(
@@ -167,7 +167,7 @@ export class SearchIndex {
     )
   }
 
-  /** A session was deleted, with all copies of its conversation. */
+  /** Removes a deleted session with all copies of its conversation from the index. */
   deleted(agentId: string, sessionId: string): void {
     const id = storedId(sessionId)
     for (const row of this.#all('SELECT session_id FROM conversations WHERE agent_id = ?', agentId))
@@ -175,7 +175,7 @@ export class SearchIndex {
         this.changed(agentId, String(row.session_id))
   }
 
-  /** Indexes for about `ms` milliseconds. Returns whether there is more to do. */
+  /** Indexes for about `ms` milliseconds. Returns whether there is more to index. */
   work(ms: number): boolean {
     const until = performance.now() + ms
     while (this.#todo.length > 0) {
@@ -247,7 +247,7 @@ export class SearchIndex {
     }))
   }
 
-  /** Opens the source only briefly, since a new file replaces a damaged one. */
+  /** Opens the database of conversations, only briefly, since a new file replaces a damaged one. Returns false if it can't be opened. */
   #openSource(): boolean {
     if (this.#source) return true
     try {
@@ -378,7 +378,7 @@ export class SearchIndex {
       else this.#remove(Number(row.id))
     }
     if (wanted.size === 0) return
-    // a single query for both values would read the whole table
+    // two subqueries, since a single query for both values would read the whole table
     const [ids] = this.#all(
       'SELECT (SELECT min(id) FROM documents) AS first, (SELECT max(id) FROM documents) AS last',
     )
@@ -414,7 +414,7 @@ export class SearchIndex {
       return result
     } catch (error) {
       rollback(this.#db)
-      // the cursor's progress was rolled back, too
+      // the stored progress was rolled back, too
       this.#progress = undefined
       throw error
     }

@@ -13,17 +13,17 @@ import {
   termPattern,
 } from './search-words.ts'
 
-/** A search ends once it has found this number of messages, from the newest on, so that any search is fast. */
+/** A search ends once it has found this number of messages, starting with the newest, so that any search is fast. */
 const MAX_MESSAGES = 400
 /** Number of places that are marked for each term. */
 const MAX_MARKS = 20
-/** The excerpt before and after the first match. Characters. */
+/** Lengths of an excerpt before and after the first match. Characters. */
 const BEFORE = 16
 const AFTER = 200
 
 export interface SearchWork {
   query: Pick<SearchQuery, 'terms' | 'files'>
-  /** by session key; absent for all */
+  /** keys of the sessions to search; absent: all sessions */
   sessions?: ReadonlySet<string>
 }
 
@@ -33,9 +33,9 @@ export interface SearchHit {
   sessionId: string
   /** the id of the entry that matches best */
   entry: string
-  /** a part of its text: every second element is a match */
+  /** a part of the entry's text: every second element is a match */
   excerpt: string[]
-  /** the number of matching entries, at most the number of searched ones */
+  /** the number of matching entries, at most the number of searched messages */
   count: number
 }
 
@@ -46,7 +46,7 @@ interface Found {
   count: number
   score: number
   position: number
-  /** created when the result is shown */
+  /** the excerpt, created when the result is shown */
   excerpt?: string[]
 }
 
@@ -69,11 +69,12 @@ const FIND = `SELECT d.id, d.conversation, d.position, d.kind, d.entry, d.text
   FROM words w JOIN documents d ON d.id = w.rowid WHERE words MATCH ? AND w.rowid < ? ORDER BY w.rowid DESC`
 
 /**
- * For a word's beginning that is longer than the indexed prefixes, SQLite first reads all messages with the indexed prefix, which is slow
- * if there are many. So such messages are read step by step, as long as enough of them match; checked after this number of messages.
+ * Number of messages that are read before checking whether enough of them match. For a word's beginning that is longer than the indexed
+ * prefixes, SQLite first reads all messages with the indexed prefix, which is slow if there are many. So such messages are read step by
+ * step, as long as enough of them match.
  */
 const READ_AT_ONCE = 250
-/** The share of the messages that must match. */
+/** The share of the read messages that must match. */
 const MIN_MATCHING = 1 / 5
 
 /** A search through the index, the newest messages first, in steps of limited time. */
@@ -84,7 +85,7 @@ export class SearchRun {
   readonly #found = new Map<string, Found>()
   readonly #sessions = new Map<number, FoundSession>()
   #sessionOf: StatementSync | undefined
-  /** the conversations with the wanted files */
+  /** the conversations that contain all searched files */
   #withFiles: Set<number> | undefined
   #rows: Iterator<Row> | undefined
   readonly #steps: Iterator<void>
@@ -120,12 +121,11 @@ export class SearchRun {
       })
   }
 
-  /** The search ended before all messages were searched: older ones may match, too. */
+  /** Whether the search ended before all messages were searched, so that older ones may match, too. */
   get isLimited(): boolean {
     return this.isDone && !this.#isComplete
   }
 
-  /** Ends the search. */
   end(): void {
     this.isDone = true
     this.#rows?.return?.()
@@ -190,7 +190,7 @@ export class SearchRun {
     for (const key of this.#found.keys()) if (!wanted.has(key)) this.#found.delete(key)
   }
 
-  /** `before`: only texts with smaller ids. */
+  /** Reads matching texts, newest first. `before`: only texts with smaller ids. */
   *#read(expression: string, before = Number.MAX_SAFE_INTEGER): Generator<Row> {
     const rows = this.#db.prepare(FIND).iterate(expression, before)
     this.#rows = rows
@@ -235,11 +235,11 @@ export class SearchRun {
 
 interface Marks {
   text: string
-  /** by term */
+  /** the places of each term */
   ranges: TextRange[][]
 }
 
-/** The places of all terms in the text; `undefined` if one is missing. */
+/** Finds the places of all terms in the text; `undefined` if a term is missing. */
 function marksIn(original: string, patterns: readonly TermPattern[]): Marks | undefined {
   const text = searchable(original)
   const ranges: TextRange[][] = []
@@ -251,7 +251,7 @@ function marksIn(original: string, patterns: readonly TermPattern[]): Marks | un
   return { text, ranges }
 }
 
-/** Terms that follow each other count more, and whole words, and the start of the text. */
+/** Rates how well a text matches. Terms that follow each other, whole words, and matches at the start of the text count more. */
 function scoreMarks({ text, ranges }: Marks): number {
   let score = 0
   for (const [i, [first]] of ranges.entries()) {
@@ -265,7 +265,7 @@ function scoreMarks({ text, ranges }: Marks): number {
 
 function cutExcerpt({ text, ranges }: Marks): string[] {
   const all = ranges.flat().sort(([a], [b]) => a - b)
-  // the place where most terms are close to each other
+  // the excerpt shows the place where most terms are close to each other
   const near = (at: number) =>
     ranges.filter(one => one.some(([start]) => start >= at && start < at + AFTER)).length
   const starts = all.map(([start]) => start)
@@ -287,11 +287,11 @@ function cutExcerpt({ text, ranges }: Marks): string[] {
   return lines
 }
 
-/** At the start of a word, if one is near. */
+/** The position at which to cut an excerpt: the start of a word, if one is near. */
 function cutAt(text: string, at: number): number {
   if (at === 0) return 0
   const space = text.slice(at, at + BEFORE / 2).search(/\s/)
   if (space >= 0) return at + space + 1
-  // never between the halves of a character
+  // never cut between the halves of a surrogate pair
   return /[\udc00-\udfff]/.test(text[at]!) ? at + 1 : at
 }

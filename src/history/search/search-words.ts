@@ -1,26 +1,26 @@
 import { LATIN, type SearchTerm } from '../../common/search-query.ts'
 
 /**
- * How text becomes words of the index, and a query becomes an expression of FTS5. The index contains words with their first letters, but no
- * positions: it finds messages that contain all words, whose text is then compared.
+ * Turns text into words of the index, and a query into an expression of FTS5. The index contains words with their first letters, but no
+ * positions: it finds messages that contain all words. The text of these messages is then compared with the query.
  */
 
-/** The characters of a word in SQLite's `unicode61`. */
+/** A word, as SQLite's `unicode61` tokenizer sees it. */
 const WORD = /[\p{L}\p{N}\p{Co}]+/gu
-/** Writing without spaces between words, or with words that change at their end. */
+/** Text in scripts without spaces between words, or in which words change at their end. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc]+/gu
 const UNSPACED_CHARACTER = new RegExp(UNSPACED.source, 'u')
-/** Where a part of a name begins: `parserTest`, `HTMLParser`, `utf8`. */
+/** The position where a part of a name begins, as in `parserTest`, `HTMLParser` or `utf8`. */
 const PART = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
-/** Quickly finds that a text or word has no extra words, as most have none. Much faster than searching for them. */
+/** Matches if a text or word may have extra words. Most have none, and this test is much faster than searching for them. */
 const MAY_HAVE_EXTRA = /[^\p{ASCII}]|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d|\d[A-Za-z]/u
-/** Longer words are identifiers that nobody types, and would have many parts. */
+/** Maximum length of words with extra words: longer ones are identifiers that nobody types, and would have many parts. Characters. */
 const MAX_WORD_LENGTH = 64
 
 /**
- * Words by which a text is also found: the ends of names (`parserTest` by `test`), and each two adjacent characters of
- * writing without spaces. Separated by spaces; empty for most texts.
+ * Additional words by which a text is found: the ends of names (`test` in `parserTest`), and each two adjacent characters of scripts
+ * without spaces. Separated by spaces; empty for most texts.
  */
 export function extraWords(text: string): string {
   if (!MAY_HAVE_EXTRA.test(text)) return ''
@@ -38,18 +38,18 @@ export function extraWords(text: string): string {
   return [...extra].join(' ')
 }
 
-/** Each character with its successor, and the last one alone. */
+/** Each character together with the next one, and the last character alone. */
 function pairs(run: string): string[] {
   const characters = [...run]
   return characters.map((one, i) => one + (characters[i + 1] ?? ''))
 }
 
-/** In characters; see the migrations of the index. */
+/** The length of the longest indexed prefix of a word, in characters: see the migrations of the index. */
 export const LONGEST_INDEXED_PREFIX = 4
 
 /**
- * An expression for FTS5 that finds at least all texts with these terms; `undefined` if they contain no word. `longest`: at most
- * this many characters of a word count if it may be longer in the text.
+ * An expression for FTS5 that finds at least all texts with these terms; `undefined` if the terms contain no word. `longest`: maximum
+ * number of characters that count of a word that may be longer in the text.
  */
 export function matchExpression(
   terms: readonly SearchTerm[],
@@ -66,7 +66,7 @@ export function matchExpression(
   return wanted.size === 0 ? undefined : [...wanted].join(' AND ')
 }
 
-/** `grows`: the last word may be longer in the text. */
+/** The words of the index that a searched word consists of. `grows`: the last one may be longer in the text. */
 function wordsOf(word: string, grows: boolean, longest: number): string[] {
   const found: string[] = []
   let at = 0
@@ -83,7 +83,7 @@ function wordsOf(word: string, grows: boolean, longest: number): string[] {
   return found
 }
 
-/** Finds a term in text. */
+/** A pattern that finds a term in `searchable` texts. */
 export interface TermPattern {
   pattern: RegExp
   whole: boolean
@@ -107,7 +107,7 @@ export function searchable(text: string): string {
 /** A part of a text, by its offsets. */
 export type TextRange = readonly [start: number, end: number]
 
-/** Where a term is in a `searchable` text: at the start of a word, or of a part of one. At most `max` places. */
+/** Finds at most `max` places of a term in a `searchable` text. Each is at the start of a word or of a part of a word. */
 export function findTerm(text: string, { pattern, whole }: TermPattern, max: number): TextRange[] {
   const found: TextRange[] = []
   pattern.lastIndex = 0
@@ -123,7 +123,7 @@ export function findTerm(text: string, { pattern, whole }: TermPattern, max: num
   return found
 }
 
-/** Whether a word, or a part of one, starts at the position. */
+/** Whether a word or a part of a word starts at the position. */
 function isStart(text: string, at: number): boolean {
   if (isInLowercase(text, at)) return false
   if (isEnd(text, at)) return true
@@ -132,13 +132,13 @@ function isStart(text: string, at: number): boolean {
   return around.split(PART)[0]!.length === 1
 }
 
-/** Whether there is a letter from a to z on both sides, as at most positions of a text: the word continues there. */
+/** Whether there is a letter from a to z on both sides of the position, so that a word continues there. That is so at most positions. */
 function isInLowercase(text: string, at: number): boolean {
   const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)]
   return before >= 97 && before <= 122 && after >= 97 && after <= 122
 }
 
-/** Whether no word continues there. */
+/** Whether no word continues at the position. */
 function isEnd(text: string, at: number): boolean {
   if (text[at - 1] === ' ' || text[at] === ' ') return true
   if (isInLowercase(text, at)) return false

@@ -8,17 +8,17 @@ import type { SearchRequest, SearchResponse, SearchWorkerData } from './search-c
 import { SearchIndex } from './search-index.ts'
 import type { SearchRun } from './search-run.ts'
 
-/** Time for a step of indexing, and for a step of searching, after which another search can replace it. Milliseconds. */
+/** Time for a step of indexing, and for a step of searching. Between two steps, a new search can replace the current one. Milliseconds. */
 const SLICE_MS = 20
 const SEARCH_SLICE_MS = 8
-/** A search reports its results so far after the first of these times, and then at intervals of the second. Milliseconds. */
+/** A running search reports results after the first of these times, and then at intervals of the second. Milliseconds. */
 const FIRST_MS = 20
 const PARTIAL_MS = 60
 /** A search ends after this time, in milliseconds. */
 const MAX_SEARCH_MS = 3000
-/** How often to tell how much is indexed, in milliseconds. */
+/** How often the progress of indexing is reported, in milliseconds. */
 const PROGRESS_MS = 250
-/** After a failure, when to try again, in milliseconds. */
+/** Delay before another attempt after a failure, in milliseconds. */
 const RETRY_MS = 30_000
 
 const { file, conversations } = workerData as SearchWorkerData
@@ -27,9 +27,9 @@ const tell = (response: SearchResponse) => port.postMessage(response)
 
 let index: SearchIndex | undefined
 let search: { id: number; run: SearchRun; begun: number; reportAt: number } | undefined
-/** the last search, if it began before everything was indexed: it runs again when everything is */
+/** the last search, if it began before everything was indexed: it runs again once everything is indexed */
 let early: Extract<SearchRequest, { type: 'search' }> | undefined
-/** the number of conversations to index since the index was complete */
+/** the number of conversations to index since the index was last complete */
 let total = 0
 let progressSentAt = 0
 let retryAt = 0
@@ -88,7 +88,7 @@ function proceed(): void {
   }
   if (isScheduled || !(search || isBehind)) return
   isScheduled = true
-  // as much rest as work: indexing never takes more than half of a processor
+  // pause for as long as a step of indexing takes, so that indexing never takes more than half of a processor
   if (search) setImmediate(again)
   else setTimeout(again, SLICE_MS)
 }
@@ -110,7 +110,7 @@ function searchOn(current: NonNullable<typeof search>): void {
   if (isDone) search = undefined
 }
 
-/** Returns whether there is more to index. While something is searched, nothing is indexed. */
+/** Runs a step of indexing, unless a search is running. Returns whether there is more to index. */
 function indexOn(): boolean {
   if (!index || search || performance.now() < retryAt) return false
   const isBehind = index.work(SLICE_MS)
@@ -146,7 +146,7 @@ function attempt(work: () => void): void {
   }
 }
 
-/** Everything in a damaged index is in the conversations, too. */
+/** Recreates a damaged index from the conversations. */
 function recover(): void {
   const damaged = index
   index = undefined

@@ -8,11 +8,11 @@ const BUTTON = 'button:not(:disabled)'
 
 /**
  * Keeps the keyboard focus on an agent when its buttons change, for example after an installation. Returns a key handler:
- * up and down move between agents, left and right between the buttons of one, Enter in the search field moves to the
+ * up and down move between agents, left and right between the buttons of an agent, Enter in the search field moves to the
  * first result, and Escape back to the search field.
  */
 export function useAgentKeys(page: RefObject<HTMLElement | null>): (event: KeyboardEvent) => void {
-  /** The last focused agent, and its button by class. */
+  /** the agent that last had the focus, and the class of its focused button */
   const last = useRef<{ agent: string; button: string } | undefined>(undefined)
   useLayoutEffect(() => {
     // the page may have had the focus before it had content
@@ -53,7 +53,7 @@ export function useAgentKeys(page: RefObject<HTMLElement | null>): (event: Keybo
   )
 }
 
-/** Focuses the agent's same button again, or else its first one. */
+/** Focuses the last focused button of the agent again, or else the agent's first button. */
 function restoreFocus(last: { agent: string; button: string } | undefined): void {
   if (!last || !document.hasFocus() || document.activeElement !== document.body) return
   const agents = [...document.querySelectorAll<HTMLElement>(AGENT)]

@@ -261,7 +261,7 @@ function Actions({ row, trusted, act }: Omit<AgentViewProps, 'confirm'>) {
   )
 }
 
-/** Rarely used actions. In Restricted Mode, none that runs the agent. */
+/** Returns the rarely used actions; in Restricted Mode, without actions that run the agent. */
 function moreActions(row: AgentRow, trusted: boolean): Action[] {
   const { agentId, registryId, section, isDefault, isRunning, hasRepository, folder, problem } = row
   const signedIn = row.account?.signedIn

@@ -25,7 +25,7 @@ interface CompareViewProps {
   host: Host
 }
 
-/** The whole page: a card for each agent. */
+/** The whole page that compares agents, with a card for each agent. */
 export function CompareView({ state, files, host }: CompareViewProps) {
   const [picked, setPicked] = useState<readonly number[]>([])
   const shown = state.value
@@ -48,7 +48,7 @@ export function CompareView({ state, files, host }: CompareViewProps) {
   const comparable = [...agents.keys()].filter(agent => hasChanges(known.get(agent)))
   const chosen = picked.filter(agent => comparable.includes(agent))
   const pair = comparable.length === 2 ? comparable : chosen
-  /** When a third agent is selected, the first selection is dropped. */
+  /** Selects or deselects an agent. When a third agent is selected, the first one is deselected. */
   const pick = (agent: number, on: boolean) =>
     setPicked([...chosen.filter(one => one !== agent), ...(on ? [agent] : [])].slice(-2))
   return (
@@ -183,7 +183,7 @@ function AgentCard({ at, agent, comparison, files, picked, onPick, host }: Agent
   )
 }
 
-/** A part of the conversation's first load has the same; sharing it would make that larger. */
+/** A copy of the component of the conversation's page: a shared module would make that page's first load larger. */
 function DiffCounts({ added, removed }: { added: number; removed: number }) {
   return (
     <span class="diff-counts">
@@ -393,7 +393,7 @@ function kindText(kind: ComparedFile['kind']): string {
   return kind === 'added' ? t('Added') : kind === 'deleted' ? t('Deleted') : t('Modified')
 }
 
-/** Tells screen readers which agents have a new state. */
+/** Announces to screen readers which agents have a new state. */
 export function announceStates(before: Comparison | undefined, after: Comparison | undefined): void {
   const changed = after?.agents.filter(({ state }, at) => before && before.agents[at]?.state !== state) ?? []
   if (changed.length > 0)

@@ -57,7 +57,7 @@ export function Announcer() {
   return null
 }
 
-/** How the turn ended, unless normally. */
+/** Returns how the turn ended, unless it ended normally. */
 function endOfTurn({ last }: ConversationStore): string | undefined {
   const entry = last.peek()?.entry.peek()
   if (entry?.kind !== 'turn_end') return undefined

@@ -26,15 +26,15 @@ export interface ComposerPort {
   /** Inserts text, for keys pressed while something else has the focus. */
   type(text: string): void
   /**
-   * Appends a prompt with its chips and images, `instead` of another that was appended before. Can be undone. `quiet`: doesn't take the
-   * focus.
+   * Appends a prompt with its chips and images. `instead`: a prompt that was appended before, which is replaced. Can be undone.
+   * `quiet`: doesn't take the focus.
    */
   write(blocks: readonly ContentBlock[], quiet?: boolean, instead?: readonly ContentBlock[]): void
   /** *Send to Several Agents…*: stores the draft with its added context, and lets the user choose agents. */
   sendTo(): void
-  /** Opens the switch for the session's permission level. */
+  /** Opens the menu for what the session may do without asking. */
   showAllowance(): void
-  /** Puts the last prompt into it, as ↑ does. */
+  /** Puts the last prompt into the composer, as ↑ does. */
   recall(): void
   /** Shows a message below the composer until the user types. */
   say(sentence: string): void
@@ -50,13 +50,13 @@ export interface App {
   work: WorkModel
   /** the file or selection that the user works on in the editor */
   activeContext: Signal<ActiveContext>
-  /** the prompt that is edited where it is: see `editKey` */
+  /** the `editKey` of the prompt that is edited in the conversation; empty for none */
   editing: Signal<string>
   /** the `editKey` of the prompt that ↑ in the composer opened, until the user changes it */
   recalled: string
   /** the edited prompts that the host has stored, by their `editKey` */
   edits: Map<string, { draft: WrittenDraft; from?: EditedEntry }>
-  /** the host's, see `EditedPromptsShown` */
+  /** the host's current round: see `EditedPromptsShown` */
   editsRound: number
   /** set while the composer exists */
   composer: { current: ComposerPort | undefined }
@@ -79,7 +79,7 @@ export function editKey(store: Pick<ConversationStore, 'key'>, id: EntryId): str
   return `${store.key} ${id}`
 }
 
-/** Edits a prompt where it is. */
+/** Opens the editor of a prompt in the conversation. */
 export function editPrompt(app: App, id: EntryId): void {
   app.editing.value = editKey(app.store, id)
   const slot = app.store.slot(id)

@@ -90,7 +90,7 @@ export function Empty({ head, draft }: { head: ConversationHead; draft: Draft })
   )
 }
 
-/** A single tab stop; the arrow keys move between the agents. */
+/** The list of agents, a single tab stop in which the arrow keys move between the agents. */
 function Agents({ agents, defaultAgentId }: { agents: AgentChoice[]; defaultAgentId: string | undefined }) {
   const [stop, setStop] = useState(defaultAgentId)
   const reachable = agents.some(agent => agent.agentId === stop) ? stop : agents[0]?.agentId

@@ -4,7 +4,7 @@ import { isPrompt } from '../../conversation/user-prompts.ts'
 import type { EntrySlot } from './slot.ts'
 import type { Subagents } from './subagents.ts'
 
-/** Entries that one or more restores have set aside; `end` is exclusive. `id`: of the last restore's notice. */
+/** Entries that one or more restores have set aside; `end` is exclusive. `id`: the ID of the last restore's notice. */
 export interface Aside {
   id: string
   first: number
@@ -17,7 +17,7 @@ export class Expansion {
   readonly #open = new Map<string, Signal<boolean>>()
   /** the last entries of the turns that the user has collapsed, by turn */
   readonly #folded = signal<ReadonlyMap<number, EntrySlot>>(new Map())
-  /** Turns up to this one are collapsed when their end is fetched, except for turns that the user expanded. */
+  /** the last turn that *collapse all* applied to: turns up to it are collapsed when their end is fetched, except `#unfolded` */
   #foldedTo = 0
   readonly #unfolded = new Set<number>()
 
@@ -28,7 +28,7 @@ export class Expansion {
     this.#subagents = subagents
   }
 
-  /** Whether the user has expanded something. */
+  /** Returns a signal of whether the user has expanded the element with this ID. */
   state(id: string): Signal<boolean> {
     let open = this.#open.get(id)
     if (!open) {
@@ -38,7 +38,7 @@ export class Expansion {
     return open
   }
 
-  /** The state of a run of reads and searches in one line, by the id of the first. */
+  /** Returns a signal of whether a run of tool calls is expanded, by the ID of its first entry. */
   run(firstId: string): Signal<boolean> {
     return this.state(`run/${firstId}`)
   }
@@ -57,18 +57,18 @@ export class Expansion {
     }
   }
 
-  /** The turns set aside that include the entry at this position. */
+  /** Returns the range of entries set aside that includes the entry at this position. */
   asideAt(index: number): Aside | undefined {
     return this.#asides.find(({ first, end }) => first <= index && index < end)
   }
 
-  /** The same turns, if they are hidden. */
+  /** Returns the same range as {@link asideAt}, if its turns are hidden. */
   hiddenAsideAt(index: number): Aside | undefined {
     const aside = this.asideAt(index)
     return aside && !this.asideState(aside.id).peek() ? aside : undefined
   }
 
-  /** Whether the user has shown the turns that a restore set aside. */
+  /** Returns a signal of whether the user has shown the turns that a restore set aside. */
   asideState(id: string): Signal<boolean> {
     return this.state(`aside/${id}`)
   }
@@ -78,7 +78,7 @@ export class Expansion {
     return this.#hidden(subagent).value
   }
 
-  /** Collapses a subagent, or expands it with all its parents. Returns the index of the first entry that this affects. */
+  /** Collapses a subagent, or expands it with all its parents. Returns the index of the first affected entry. */
   setHidden(subagent: string, hidden: boolean): number {
     const ones = hidden ? [subagent] : this.#subagents.lineOf(subagent)
     for (const one of ones) this.#hidden(one).value = hidden
@@ -109,13 +109,13 @@ export class Expansion {
     this.#folded.value = all
   }
 
-  /** Whether the turn with this last entry, which was just fetched, is collapsed with all others. */
+  /** Whether to collapse the turn with this last entry, which was just fetched, because the user collapsed all turns. */
   foldsWhenFetched(end: EntrySlot): boolean {
     const { turn } = end.entry.peek()
     return turn <= this.#foldedTo && !this.#unfolded.has(turn) && !this.#folded.peek().has(turn)
   }
 
-  /** The last entry of the collapsed turn that hides this entry. The user's prompts and the reason why a turn ended stay visible. */
+  /** Returns the last entry of the collapsed turn that hides this entry. Prompts and the reason why a turn ended stay visible. */
   foldedEnd(slot: EntrySlot): EntrySlot | undefined {
     const folded = this.#folded.peek()
     if (folded.size === 0) return undefined
@@ -133,7 +133,7 @@ export class Expansion {
     return this.foldedEnd(slot) !== undefined || this.hiddenAsideAt(slot.index) !== undefined
   }
 
-  /** The entry is gone. */
+  /** Expands the turn of a last entry that no longer exists. */
   drop(slot: EntrySlot): void {
     if (this.isFolded(slot)) this.setFolded(slot, false)
   }
@@ -149,7 +149,7 @@ export class Expansion {
   }
 }
 
-/** Restores to earlier prompts include turns that were already set aside. */
+/** Returns the ranges that restores set aside, merged, since a restore to an earlier prompt includes turns that were already set aside. */
 function asidesOf(rewinds: readonly RewindNote[]): Aside[] {
   const asides: Aside[] = []
   for (const { id, first, end } of [...rewinds].sort((a, b) => a.first - b.first || a.end - b.end)) {

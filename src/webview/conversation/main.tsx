@@ -1,5 +1,5 @@
 /**
- * The Conversation view, browser side. What its page must have:
+ * The Conversation view, browser side. Its page must have:
  * - `<html lang="…">` with the display language, `<body data-view="conversation">` and in it `<div id="root"></div>`;
  * - `<script type="application/json" id="l10n">{"English": "translation"}</script>` (empty for English);
  * - a `style` element with `dist/webview/conversation.css`, whose URLs are absolute;
@@ -48,7 +48,7 @@ const store: ConversationStore = new ConversationStore(
   ids => host.send('conversation/terminals', { ids }),
   ids => host.send('conversation/toolCalls', { ids }),
 )
-/** Of `.turn-prompt`, in CSS pixels. */
+/** The height of `.turn-prompt` in CSS pixels. */
 const TURN_PROMPT_HEIGHT = 28
 const list = new ListController(store.rows.window, { follow: true, cover: TURN_PROMPT_HEIGHT })
 store.rows.focusedRow = () => list.rows.focused
@@ -108,7 +108,7 @@ app.find = new FindLoader(app)
 const checkFocus = reportFocus(hostClient(connection))
 
 const historyWantsFocus = signal(false)
-/** Called while the page of the side bar is idle, since loading History takes longer than drawing it. */
+/** Loads History, while the page in the side bar is idle, since loading takes longer than rendering. */
 const loadHistory = () => Promise.all([import('../history/page.tsx'), loadStyles('later')])
 const History = lazy(async () => {
   const [{ historyPage }] = await loadHistory()
@@ -130,8 +130,8 @@ function hideConversation(isHidden: boolean): void {
 
 let hasEdits = false
 /**
- * Shows the editors of the prompts that the user edited in this conversation before, the latest open; none while the host doesn't know
- * their entries. Within a round, the page knows its edits better than the host.
+ * Restores the user's unfinished edits of prompts in this conversation, with the editor of the latest open; none while the host doesn't
+ * know their entries. Within a round, the page's edits are newer than the host's.
  */
 function showEdits(app: App, { round, prompts }: EditedPromptsShown, another: boolean): void {
   const isSame = round === app.editsRound && !another
@@ -154,7 +154,7 @@ function hold(slot: EntrySlot): void {
   if (row) list.hold(row)
 }
 
-/** The number of rows around those in the page whose entries are fetched in advance. */
+/** Number of rows before and after the rows in the page whose entries are fetched in advance. */
 const ROWS_AHEAD = 150
 
 /** Fetches the current entries of the rows in the page and near it. */
@@ -166,7 +166,7 @@ function fetchSeen({ start, end }: Range): void {
   if (first && last) store.need(firstEntry(first), lastEntry(last) + 1)
 }
 let seen: Range = { start: 0, end: 0 }
-/** Only the end of the conversation is there. */
+/** whether the page has only the end of the conversation */
 let isPart = false
 list.drawn.onRange = range => {
   seen = range
@@ -177,7 +177,7 @@ list.drawn.onRange = range => {
 const PREVIEW_DELAY_MS = 1000
 let resting: ReturnType<typeof setTimeout> | undefined
 
-/** Takes a preview for the next time once nothing changes. */
+/** Takes a preview for the next opening of the page, once the conversation stops changing. */
 function previewSoon(): void {
   clearTimeout(resting)
   resting = setTimeout(async () => {
@@ -230,7 +230,7 @@ listenToHost<ConversationHostMessages>(connection, {
     sendKey.value = key
   },
   'view/page': ({ page, focus }) => {
-    // before History is measured
+    // hide the conversation before History is measured
     if (page === 'history') hideConversation(true)
     app.page.value = page
     historyWantsFocus.value = page === 'history' && focus
@@ -243,7 +243,7 @@ connection.listen()
 theme.start()
 fitTheme()
 
-// removed exactly when the rows are displayed, so that the conversation is never visible twice or missing for a moment
+// remove the preview exactly when the rows are displayed, so that the conversation is never visible twice or missing for a moment
 let preview = document.getElementById('preview')
 effect(() => {
   if (!store.head.value || (store.total.value > 0 && list.drawn.range.value.end === 0)) return

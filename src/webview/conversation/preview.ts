@@ -8,14 +8,14 @@ import {
 
 const tags = new Set(PREVIEW_TAGS)
 
-/** Only seen while the pointer is over something, or not at all. */
+/** Elements that are visible only while the pointer is over something, or never. */
 const unseen = '[hidden], .visually-hidden, .row-actions'
 /** Elements that the preview leaves empty: their font isn't loaded yet, or scripts set their sizes. */
 const empty = '[style], .codicon, .katex'
 
 /**
- * A preview of the displayed conversation for the next time that this page is opened. `undefined` if the end isn't in view, or is too
- * large.
+ * Returns a preview of the displayed conversation for the next time that this page is opened; `undefined` if the end isn't in view, or the
+ * preview would be too large.
  */
 export function takePreview(): Preview | undefined {
   const find = (selector: string) => document.querySelector<HTMLElement>(`main.conversation ${selector}`)
@@ -60,7 +60,7 @@ function add(element: Element, parts: PreviewPart[]): void {
     about.size = [width, height]
   }
   parts.push(about)
-  // the colors of code are loaded later as well
+  // code is plain text in the preview, since its colors are also loaded later in the page
   if (element.localName === 'code') parts.push(element.textContent)
   else if (!isEmpty)
     for (const node of element.childNodes) {

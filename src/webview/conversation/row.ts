@@ -14,7 +14,7 @@ export type Gap = 0 | 2 | 4 | 8 | 12 | 16 | 24
 
 interface RowBase extends WindowItem {
   gap: Gap
-  /** The first of a subagent's rows, which starts with the subagent's name. */
+  /** whether the row has the subagent's name above it, as the first of consecutive rows of a subagent */
   named: boolean
 }
 /** The rows about an entry as a whole: messages by their role, others by their kind. */
@@ -24,7 +24,7 @@ export type EntryRowKind = 'prompt' | 'thought' | 'tool' | Exclude<Entry['kind']
 interface EntryRow extends RowBase {
   kind: EntryRowKind
   slot: EntrySlot
-  /** inside an expanded run */
+  /** whether the row is inside an expanded run */
   nested: boolean
 }
 /** One Markdown block of a text. */
@@ -57,7 +57,7 @@ interface TurnRow extends RowBase {
   kind: 'turn'
   slot: EntrySlot
 }
-/** An entry that wasn't fetched yet; several while they can't be fetched. */
+/** An entry that wasn't fetched yet, or several entries while they can't be fetched. */
 export interface MissingRow extends RowBase {
   kind: 'missing'
   entryIndex: number
@@ -66,20 +66,20 @@ export interface MissingRow extends RowBase {
 /** The line of turns that a restore set aside. */
 export interface AsideRow extends RowBase {
   kind: 'aside'
-  /** of the notice of the restore */
+  /** the ID of the entry with the notice of the restore */
   id: EntryId
   entryIndex: number
   count: number
 }
 export type Row = AsideRow | EntryRow | MarkdownRow | ContentRow | RunRow | TurnRow | MissingRow
 
-/** The index of the first entry of a row. */
+/** Returns the index of the first entry of a row. */
 export function firstEntry(row: Row): number {
   if (row.kind === 'missing' || row.kind === 'aside') return row.entryIndex
   return row.kind === 'run' ? row.slots[0]!.index : row.slot.index
 }
 
-/** The index of the last entry of a row. */
+/** Returns the index of the last entry of a row. */
 export function lastEntry(row: Row): number {
   if (row.kind === 'missing') return row.entryIndex + row.count - 1
   // hidden entries aren't fetched
@@ -99,7 +99,7 @@ interface EntryRowStyle {
   height(slot: EntrySlot): number
   /** Whether it's a line of work: such lines are stacked closely. */
   isLine(slot: EntrySlot): boolean
-  /** When the entry is expanded, its text is in rows below this row. */
+  /** whether the text of an expanded entry is in rows below this row */
   hasText?: boolean
   /** The agent's activity while this is the last entry; `undefined` once the activity has ended. */
   activity?(entry: Entry, roots: PathRoots | undefined): Activity | undefined
@@ -156,13 +156,13 @@ function toolActivity(entry: Entry, roots: PathRoots | undefined): Activity | un
   }
 }
 
-/** The agent's current activity, if this last entry shows it. */
+/** Returns the agent's current activity, if this last entry shows it. */
 export function activityOf(entry: Entry, roots: PathRoots | undefined): Activity | undefined {
   const kind = rowKindOf(entry)
   return kind === undefined ? { text: t('Writing') } : ENTRY_ROWS[kind].activity?.(entry, roots)
 }
 
-/** `undefined` for a message of the agent, which has rows of text alone. */
+/** Returns the kind of the entry's own row; `undefined` for a message of the agent, which has only rows of text. */
 function rowKindOf(entry: Entry): EntryRowKind | undefined {
   if (entry.kind === 'tool_call') return 'tool'
   if (entry.kind !== 'message') return entry.kind
@@ -175,7 +175,7 @@ export function isTextBelow(entry: Entry): boolean {
   return kind !== undefined && ENTRY_ROWS[kind].hasText === true
 }
 
-/** The rows of one entry, without gaps. */
+/** Returns the rows of one entry, without gaps. */
 export function rowsOfEntry(slot: EntrySlot, nested = false): Row[] {
   const entry = slot.entry.peek()
   const kind = rowKindOf(entry)
@@ -187,7 +187,7 @@ export function rowsOfEntry(slot: EntrySlot, nested = false): Row[] {
   return hasText && slot.open.peek() ? [row, ...contentRows(slot)] : [row]
 }
 
-/** The rows of a text's Markdown blocks from `from` on. */
+/** Returns the rows of a text's Markdown blocks from `from` on. */
 export function markdownRows(slot: EntrySlot, block: number, from = 0): Row[] {
   const blocks = slot.documents[block]?.blocks ?? []
   return blocks.slice(from).map((part): Row => {
@@ -237,7 +237,7 @@ export class RunTally {
     for (const slot of slots) this.count(slot)
   }
 
-  /** A tool call is new, or changed. */
+  /** Updates the counts for a tool call that is new or has changed. */
   count(slot: EntrySlot): void {
     const before = this.#counted.get(slot)
     const entry = slot.entry.peek()
@@ -255,7 +255,7 @@ export class RunTally {
     return this.#files.size
   }
 
-  /** The last tool call that runs. */
+  /** The last tool call that is running. */
   get active(): ToolCallEntry | undefined {
     const last = [...this.#active].reduce<EntrySlot | undefined>(
       (last, slot) => (last && last.index > slot.index ? last : slot),
@@ -327,7 +327,7 @@ export function asideRow({ id, first, end }: Aside): AsideRow {
   }
 }
 
-/** The estimated height of entries that weren't fetched yet: a row for each, with gaps. Pixels. */
+/** Estimates the height of entries that weren't fetched yet, with the gaps between them. Pixels. */
 export function heightOfMissing(count: number): number {
   return 64 + (count - 1) * 80
 }
@@ -350,7 +350,7 @@ function hasContent(entry: Entry): boolean {
   return growingBlocks(entry).some(block => block.type !== 'text' || block.text.trim() !== '')
 }
 
-/** An estimate of the height of a Markdown block in pixels: 20 per line of 70 characters. */
+/** Estimates the height of a Markdown block in pixels: 20 per line of 70 characters. */
 function estimate(source: string): number {
   let lines = 0
   for (const line of source.trim().split('\n', 200)) lines += Math.max(1, Math.ceil(line.length / 70))
@@ -365,18 +365,18 @@ function isLine(row: Row): boolean {
   return ENTRY_ROWS[row.kind].isLine(row.slot)
 }
 
-/** Whether the row is a box of a pending request. */
+/** Whether the row is a pending request. */
 function isQuestion(row: Row): boolean {
   return (row.kind === 'permission' || row.kind === 'elicitation') && !isAnswered(row.slot)
 }
 
-/** The entry of a row; for a run, its first one. */
+/** Returns the entry of a row; for a run, its first entry. */
 export function slotOf(row: Row): EntrySlot | undefined {
   if (row.kind === 'missing' || row.kind === 'aside') return undefined
   return row.kind === 'run' ? row.slots[0] : row.slot
 }
 
-/** The work of the subagent that a row belongs to. */
+/** Returns the ID of the subagent's work that a row belongs to. */
 function subagentOf(row: Row): string | undefined {
   return slotOf(row)?.within
 }
@@ -384,14 +384,14 @@ function subagentOf(row: Row): string | undefined {
 /** Height of the name of a subagent above a row, in pixels. */
 export const NAME_HEIGHT = 22
 
-/** Whether a subagent's row follows a row of another origin, so that it needs the subagent's name. */
+/** Whether a subagent's row needs the subagent's name above it, because the row before it has another origin. */
 export function isNamed(before: Row | undefined, row: Row): boolean {
   const subagent = row.kind === 'turn' ? undefined : subagentOf(row)
   if (subagent === undefined || (before && subagentOf(before) === subagent)) return false
   return !before || slotOf(before)?.work !== subagent
 }
 
-/** The space between a row and the one before it: 8 px in a message, 16 between messages, 24 between turns. */
+/** Returns the space between a row and the row before it: 8 px in a message, 16 between messages, 24 between turns. */
 export function gapBetween(before: Row | undefined, row: Row): Gap {
   if (!before) return 12
   if (row.kind === 'prompt') return before.kind === 'prompt' ? 8 : 24
@@ -408,7 +408,7 @@ export function gapBetween(before: Row | undefined, row: Row): Gap {
   return 16
 }
 
-/** The space between a subagent's announcement and its work, and after its work. */
+/** Returns the space between a subagent's announcement and its work, and after its work. */
 function leavesTo(before: Row, row: Row): Gap {
   if (subagentOf(row) !== undefined) return isLine(row) ? 0 : 4
   return isLine(before) && isLine(row) ? 8 : 16

@@ -8,17 +8,17 @@ export class EntrySlot {
   readonly id: EntryId
   index: number
   readonly entry: Signal<Entry>
-  /** expanded by the user: a thought, a tool call, a long prompt */
+  /** whether the user has expanded the entry, such as a thought, a tool call or a long prompt */
   readonly open: Signal<boolean>
   /** Increases when a text grew in place. */
   readonly grown = signal(0)
   /** by content block; only for texts that are rendered as Markdown */
   readonly documents: Array<MarkdownDocument | undefined> = []
-  /** Of a tool call: other tool calls are part of its work. */
+  /** of a tool call: whether other tool calls are part of its work */
   readonly isParent: Signal<boolean> = signal(false)
-  /** Of a tool call: the permission requests about it, oldest first. */
+  /** of a tool call: the permission requests about it, oldest first */
   readonly permissions: Signal<readonly EntrySlot[]> = signal([])
-  /** For a permission request: its tool call, whose line shows the answer. */
+  /** of a permission request: its tool call, whose line shows the answer */
   call: EntrySlot | undefined
   /** Called when the number of Markdown blocks may have changed without a patch. */
   onReflow: ((slot: EntrySlot) => void) | undefined
@@ -38,7 +38,7 @@ export class EntrySlot {
     return entry.kind === 'tool_call' ? workOfCall(entry.within, entry.toolCallId) : undefined
   }
 
-  /** The work that the entry is part of: that of a subagent, which an agent may report as a tool call. */
+  /** Identifies the work that the entry is part of: a subagent's, which an agent may report as a tool call. */
   get within(): string | undefined {
     const entry = (this.call ?? this).entry.peek()
     return entry.kind === 'tool_call' && entry.parentId !== undefined
@@ -46,7 +46,7 @@ export class EntrySlot {
       : entry.within
   }
 
-  /** Replaces the entry. A text that only grew keeps its blocks. */
+  /** Replaces the entry's data. A text that only grew keeps its blocks. */
   replace(entry: Entry): void {
     const before = this.entry.peek()
     this.#readTexts(entry, before)
@@ -104,7 +104,7 @@ function workOfCall(within: string | undefined, toolCallId: string): string {
   return JSON.stringify([within, toolCallId])
 }
 
-/** A tool call in which unchanged diffs keep their identity, so that known diffs aren't computed again. */
+/** Returns the entry with the old objects of unchanged diffs in a tool call, so that known diffs aren't computed again. */
 function withKnownChanges(entry: Entry, before: Entry): Entry {
   if (entry.kind !== 'tool_call' || before.kind !== 'tool_call') return entry
   const content = entry.content.map((item, i) => {
@@ -126,7 +126,7 @@ function withKnownChanges(entry: Entry, before: Entry): Entry {
   return { ...entry, content }
 }
 
-/** A user's text is shown as written. */
+/** Whether an entry's text is rendered as Markdown; a user's text is shown as written. */
 function rendersMarkdown(entry: Entry): boolean {
   return entry.kind !== 'message' || entry.role !== 'user'
 }

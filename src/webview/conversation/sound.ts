@@ -1,10 +1,10 @@
 /** The tones of a sound in hertz, in order. */
 const TONES = { done: [523.25, 783.99], waiting: [659.25, 659.25] }
-/** seconds */
+/** Duration of a tone in seconds. */
 const TONE = 0.14
 /** Share of the full volume. */
 const VOLUME = 0.12
-/** A browser that allows a sound does so within this time. Milliseconds. */
+/** How long to wait for the browser to allow the sound. Milliseconds. */
 const ALLOWED_MS = 500
 /** Pause after the last tone, so that it isn't cut. Milliseconds. */
 const REST_MS = 1000
@@ -38,6 +38,6 @@ export async function playSound(kind: keyof typeof TONES): Promise<void> {
     tone.start(from)
     tone.stop(from + TONE)
   }
-  // audio that runs costs power, also while nothing is heard
+  // a running audio context uses power even when it plays nothing
   resting = setTimeout(() => void audio?.suspend(), REST_MS)
 }

@@ -11,7 +11,7 @@ interface StartSessionsProps {
   sessions: readonly HistoryRow[]
 }
 
-/** The sessions on the start page: waiting and running ones, then the latest. The list is a single tab stop. */
+/** The sessions on the start page: waiting and running sessions, then the latest. The list is a single tab stop. */
 export function StartSessions({ head, sessions }: StartSessionsProps) {
   const { host, composer } = useApp()
   const folder = hasFolders(sessions)

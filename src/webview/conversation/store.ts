@@ -17,7 +17,7 @@ import { Subagents } from './subagents.ts'
 import { Terminals, Watched } from './terminals.ts'
 import { ToolPermissions } from './tool-permissions.ts'
 
-/** Entries are fetched in pages of this many. */
+/** Number of entries in a page; entries are fetched page by page. */
 const PAGE_ENTRIES = 100
 
 export type FetchEntries = (key: string, from: number, to: number) => Promise<Entry[]>
@@ -48,11 +48,11 @@ export class ConversationStore {
   readonly #slots = new Map<EntryId, EntrySlot>()
   /** pages that are being fetched, by their first entry */
   readonly #fetching = new Map<number, Promise<void>>()
-  /** Entries from before the last snapshot that it didn't contain: they may be outdated. */
+  /** entries from before the last snapshot that the snapshot didn't contain, so they may be outdated */
   readonly #stale = new Set<EntrySlot>()
   readonly #fetch: FetchEntries
   #revision: number | undefined
-  /** settles when the host has read the whole conversation; absent afterward */
+  /** resolves when the host has read the whole conversation; absent afterward */
   #rest: Deferred<void> | undefined
 
   /**
@@ -78,7 +78,7 @@ export class ConversationStore {
     )
   }
 
-  /** of the last snapshot or patch */
+  /** The revision of the last snapshot or patch. */
   get revision(): number {
     return this.#revision ?? 0
   }
@@ -119,7 +119,7 @@ export class ConversationStore {
     })
   }
 
-  /** Applies a patch in one batch; returns false if an earlier one is missing and a snapshot must be requested. */
+  /** Applies a patch in one batch; returns false if an earlier patch is missing, so that a snapshot must be requested. */
   applyPatch(patch: ConversationPatch): boolean {
     if (this.#revision === undefined || patch.revision !== this.#revision + 1) return false
     this.#revision = patch.revision
@@ -140,7 +140,7 @@ export class ConversationStore {
     return this.#slots.get(id)
   }
 
-  /** Whether the user has stopped the entry's turn or is stopping it. The end of the turn says so once for all canceled entries. */
+  /** Whether the user has stopped the entry's turn or is stopping it, which the end of the turn says for all its entries. */
   isStopped({ turn }: Entry): boolean {
     if (this.#stoppedTurns.value.has(turn)) return true
     return this.head.value?.stopping === true && this.last.value?.entry.peek().turn === turn
@@ -192,8 +192,8 @@ export class ConversationStore {
   }
 
   /**
-   * The user's last prompts, oldest first, from the entries that are loaded without a gap up to the end. `from`: index of
-   * the first of these entries.
+   * Returns the user's last prompts, oldest first, among the entries that are loaded without a gap up to the end. `from`: the
+   * index of the first of these entries.
    */
   lastPrompts(): { prompts: ContentBlock[][]; from: number } {
     const prompts: ContentBlock[][] = []
@@ -207,11 +207,11 @@ export class ConversationStore {
   }
 
   /**
-   * Fetches the entries of a part of the conversation, and fetches entries again that may have changed while it was hidden; `from`
-   * inclusive, `to` exclusive.
+   * Fetches missing entries of a part of the conversation, and entries that may have changed while the view was hidden; `to` is
+   * exclusive.
    */
   need(from: number, to: number): void {
-    // the entry is fetched when its rows are made
+    // while the host reads the conversation, nothing can be fetched; entries are fetched when their rows are made
     if (this.#rest) return
     for (let start = Math.floor(from / PAGE_ENTRIES) * PAGE_ENTRIES; start < to; start += PAGE_ENTRIES) {
       if (
@@ -226,10 +226,10 @@ export class ConversationStore {
     }
   }
 
-  /** An entry by its index, fetched if necessary; `undefined` if it can't be fetched. */
+  /** Resolves to the entry at an index, fetched if necessary; `undefined` if it can't be fetched. */
   async load(index: number): Promise<EntrySlot | undefined> {
     const { key } = this
-    // the end may come again, for example when the view was hidden
+    // a snapshot with only the end may arrive again, for example after the view was hidden
     while (this.#rest && this.key === key) await this.#rest.promise
     if (this.key !== key) return undefined
     this.need(index, index + 1)
@@ -237,7 +237,7 @@ export class ConversationStore {
     return this.key === key ? this.rows.slots[index] : undefined
   }
 
-  /** A signal of one part of the head. */
+  /** Returns a signal of one part of the head. */
   part<K extends keyof ConversationHead>(key: K): ReadonlySignal<ConversationHead[K] | undefined> {
     return computed(() => this.head.value?.[key])
   }
@@ -326,7 +326,7 @@ export class ConversationStore {
       this.#stale.delete(slot)
       this.subagents.remove(slot)
       this.#permissions.remove(slot)
-      // the turn continues, and has no line for expanding it
+      // the turn continues, so it no longer has a line to expand it
       if (!entry.turnSummary && this.expansion.isFolded(slot)) this.setFolded(slot, false)
       slot.index = index
       slot.replace(entry)

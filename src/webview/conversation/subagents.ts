@@ -8,8 +8,8 @@ interface Exchange {
 }
 
 /**
- * The subagents of a conversation, by their work (see `EntrySlot.work`): their entries, and the messages between their sessions. A tool call
- * that other tool calls are part of counts as one.
+ * The subagents of a conversation, by their work (see `EntrySlot.work`): their entries, and the messages between their sessions. A tool
+ * call that other tool calls are part of counts as a subagent.
  */
 export class Subagents {
   readonly #slots = new Map<string, EntrySlot>()
@@ -17,26 +17,26 @@ export class Subagents {
   /** by session: the messages to and from it */
   readonly #exchanges = new Map<string, Exchange>()
 
-  /** The entry that shows the subagent. */
+  /** Returns the entry that shows the subagent. */
   get(work: string): EntrySlot | undefined {
     return this.#slots.get(work)
   }
 
-  /** The messages to and from a session, in order; a component that reads them is updated. */
+  /** Returns the messages to and from a session, in order; a component that calls this is updated when they change. */
   messagesOf(sessionId: string): readonly EntrySlot[] {
     const { slots, version } = this.#exchange(sessionId)
     void version.value
     return slots
   }
 
-  /** The number of a subagent, from 0 in order of appearance. */
+  /** Returns the number of a subagent, from 0 in the order of appearance. */
   numberOf(work: string): number {
     const number = this.#numbers.get(work) ?? this.#numbers.size
     this.#numbers.set(work, number)
     return number
   }
 
-  /** The ids of the subagent, its parent, and so on. */
+  /** Returns the work IDs of the subagent, its parent, and so on. */
   lineOf(work: string): string[] {
     const line: string[] = []
     for (let at: string | undefined = work; at !== undefined && !line.includes(at); ) {
@@ -46,7 +46,7 @@ export class Subagents {
     return line
   }
 
-  /** A new entry was added, or a removed one was replaced by this one. */
+  /** Adds an entry that is new or replaces a removed entry. */
   add(slot: EntrySlot): void {
     this.#list(slot, true)
     const { work, within } = slot

@@ -3,7 +3,7 @@ import type { TerminalNote } from '../../bridge/conversation.ts'
 import type { TerminalState } from '../../conversation/state.ts'
 import type { TerminalScreen } from '../tools/terminal-screen.ts'
 
-/** The emulator is loaded when the first terminal is shown. */
+/** Loads the terminal emulator, when the first terminal is shown. */
 export const loadEmulator = () => import('../tools/terminal-screen.ts')
 
 /** The maximum number of screens kept for hidden terminals, since they take memory. */
@@ -13,9 +13,9 @@ const MAX_IDLE = 4
 export class TerminalSlot {
   /** everything but the output; absent until the host has sent it */
   readonly state = signal<Omit<TerminalState, 'output'> | undefined>(undefined)
-  /** its lines, once the emulator is loaded; read its `version` to be updated */
+  /** the terminal's lines, once the emulator is loaded; read the `version` of the screen to be updated */
   readonly screen: Signal<TerminalScreen | undefined> = signal(undefined)
-  /** number of lines when it last had a screen */
+  /** number of lines when the terminal last had a screen */
   lastLines = 0
   readonly #idle: TerminalSlot[]
   readonly #watch: () => void
@@ -23,8 +23,8 @@ export class TerminalSlot {
   #viewers = 0
 
   /**
-   * @param idle hidden terminals that have a screen, the oldest first; shared by all
-   * @param watch called when its output starts or stops being needed
+   * @param idle hidden terminals that have a screen, the oldest first; shared by all terminals
+   * @param watch called when the terminal's output starts or stops being needed
    */
   constructor(idle: TerminalSlot[] = [], watch: () => void = () => undefined) {
     this.#idle = idle
@@ -36,7 +36,7 @@ export class TerminalSlot {
     return this.#viewers > 0 || this.screen.peek() !== undefined
   }
 
-  /** Without output, which isn't sent for a hidden terminal. */
+  /** Replaces the terminal's state. For a hidden terminal, the state has no output. */
   replace(state: TerminalNote): void {
     const { output, ...rest } = state
     const { size } = this.state.peek() ?? {}
@@ -59,7 +59,7 @@ export class TerminalSlot {
     void this.screen.peek()?.append(text)
   }
 
-  /** Shows it until the returned function is called. */
+  /** Keeps the terminal's screen up to date until the returned function is called. */
   view(): () => void {
     this.#viewers++
     this.#watch()
@@ -79,7 +79,7 @@ export class TerminalSlot {
     return this.#output
   }
 
-  /** The whole output as text. */
+  /** Resolves to the whole output as text. */
   async plain(): Promise<string> {
     const { plainOutput } = await loadEmulator()
     return plainOutput(this.#output, this.state.peek()?.size)
@@ -109,7 +109,7 @@ export class TerminalSlot {
   }
 }
 
-/** The terminals of a conversation by id. One may be requested before the host has sent it. */
+/** The terminals of a conversation by ID. A terminal may be requested before the host has sent it. */
 export class Terminals {
   readonly #slots = new Map<string, TerminalSlot>()
   readonly #idle: TerminalSlot[] = []
@@ -142,7 +142,7 @@ export class Terminals {
   }
 }
 
-/** Tells the host which items of a kind the view shows completely, since the host sends only these as a whole. */
+/** Tells the host which items of a kind the view shows completely, since the host sends only these items as a whole. */
 export class Watched {
   readonly #viewers = new Map<string, number>()
   readonly #ids: () => string[]
@@ -182,7 +182,7 @@ export class Watched {
     })
   }
 
-  /** The host has no shown items. */
+  /** Forgets what was reported, because the host has lost it. */
   forget(): void {
     this.#reported = '[]'
   }

@@ -2,13 +2,13 @@ import { chosenOption } from '../../conversation/permission-outcome.ts'
 import type { Entry, PermissionEntry } from '../../conversation/state.ts'
 import type { EntrySlot } from './slot.ts'
 
-/** The last permission that was asked for a tool call. */
+/** Returns the last permission request of a tool call. */
 export function permissionOf({ permissions }: EntrySlot): PermissionEntry | undefined {
   const asked = permissions.value.at(-1)?.entry.value
   return asked?.kind === 'permission' ? asked : undefined
 }
 
-/** How the user prevented the tool call from running, if they did. */
+/** Returns how the user prevented the tool call from running, if they did. */
 export function refusalOf(call: EntrySlot): 'rejected' | 'canceled' | undefined {
   const asked = permissionOf(call)
   if (!asked?.outcome) return undefined
@@ -18,28 +18,28 @@ export function refusalOf(call: EntrySlot): 'rejected' | 'canceled' | undefined 
 
 /** Connects permission requests with the tool calls that they are about. */
 export class ToolPermissions {
-  /** tool calls and permission requests by the id of the tool call; a subagent has its own ids. Almost always one of each. */
+  /** tool calls and permission requests by the tool call's key, which includes the subagent; almost always one of each */
   readonly #slots = new Map<string, EntrySlot[]>()
-  /** Their rows depend on tool calls and permissions that came, or went, since the rows were made. */
+  /** entries whose rows are outdated, because a related tool call or permission was added or removed since */
   readonly changed = new Set<EntrySlot>()
 
-  /** An entry was added. `before`: the entry that it replaces, which may have had other ids. */
+  /** Connects an added entry. `before`: the entry that it replaces, which may have had other IDs. */
   add(slot: EntrySlot, before: Entry | undefined): void {
     const key = toolCallKey(slot.entry.peek())
     if (key !== undefined) this.#slots.set(key, [...(this.#slots.get(key) ?? []), slot])
     for (const one of new Set([key, before && toolCallKey(before)])) this.#connect(one)
-    // the permission's answer, which may let an edit join a run of edits
+    // the permission may have been answered, which may let the edit join a run of edits
     if (slot.call && before) this.changed.add(slot.call)
   }
 
-  /** The entry is about to be replaced. */
+  /** Removes an entry that is about to be replaced. */
   remove(slot: EntrySlot): void {
     const key = toolCallKey(slot.entry.peek())
     const rest = this.#slots.get(key ?? '')?.filter(one => one !== slot)
     if (key !== undefined && rest) this.#slots.set(key, rest)
   }
 
-  /** The entry is gone. */
+  /** Removes an entry that no longer exists. */
   drop(slot: EntrySlot): void {
     this.remove(slot)
     this.#connect(toolCallKey(slot.entry.peek()))
@@ -52,7 +52,7 @@ export class ToolPermissions {
     const calls = ofKind('tool_call')
     const permissions = ofKind('permission').sort((a, b) => a.index - b.index)
     for (const slot of permissions) {
-      // the last one above it, since some agents use an id again in a later turn
+      // the last tool call above the request, since some agents reuse IDs in later turns
       const above = calls.filter(({ index }) => index < slot.index)
       const call = above.sort((a, b) => b.index - a.index)[0] ?? calls[0]
       if (slot.call === call) continue

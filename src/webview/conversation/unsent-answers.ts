@@ -1,9 +1,9 @@
 import { pageState, storeState } from '../host/vscode-api.ts'
 import type { App } from './context.ts'
 
-/** Requests whose answers are stored; the oldest go first. */
+/** Maximum number of requests whose answers are stored; the oldest answers are dropped first. */
 const MAX_ANSWERS = 20
-/** Longer answers last only as long as the page. In UTF-16 units of their JSON. */
+/** Longer answers are lost when the page is reloaded. UTF-16 units of their JSON. */
 const MAX_STORED_LENGTH = 64 * 1024
 
 /**
@@ -32,7 +32,7 @@ export function keepUnsentAnswer(requestId: string, answer: unknown): void {
   store()
 }
 
-/** The request was answered. */
+/** Drops the unsent answer to a request that was answered. */
 export function dropUnsentAnswer(requestId: string): void {
   if (answers().delete(requestId)) store()
 }
@@ -42,7 +42,7 @@ export function unsentReason(requestId: string): string | undefined {
   return typeof answer === 'string' ? answer : undefined
 }
 
-/** The request was answered without the reason that the user had begun: the reason moves to the composer. */
+/** Moves the reason that the user began to the composer, because the request was answered without it. */
 export function returnReason(requestId: string, composer: App['composer']): void {
   const reason = unsentReason(requestId)
   dropUnsentAnswer(requestId)

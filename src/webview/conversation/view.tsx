@@ -25,7 +25,7 @@ import { WorkingLine } from './work/working-line.tsx'
 const ChangedFiles = lazyWithStyles(() =>
   import('./work/changed-files.tsx').then(module => module.ChangedFiles),
 )
-/** Loaded when something runs besides a turn. */
+/** Loaded when work such as a background command runs besides a turn. */
 const RunningWork = lazyWithStyles(() => import('./work/running-work.tsx').then(module => module.RunningWork))
 const TurnPrompt = lazy(() => import('./navigation/turn-prompt.tsx').then(module => module.TurnPrompt))
 const QuoteButton = lazy(() => import('./actions/quote-button.tsx').then(module => module.QuoteButton))
@@ -161,12 +161,12 @@ function Footer({ draft }: { draft: Draft }) {
 
 type Section = 'conversation' | 'prompt' | 'message' | 'work'
 
-/** The `data-vscode-context` of a place: `when` clauses of the context menu and its commands get it. */
+/** Returns the `data-vscode-context` of a place, for `when` clauses of the context menu and for its commands. */
 function context(section: Section, more: Partial<EntryContext>): string {
   return JSON.stringify({ webviewSection: section, preventDefaultContextMenuItems: false, ...more })
 }
 
-/** The context of a row for menus; its parent elements provide the conversation's context. */
+/** Returns the `data-vscode-context` of a row; the row's parent elements provide the conversation's context. */
 function rowContext(row: Row): string | undefined {
   if (!('slot' in row) || row.kind === 'turn') return undefined
   const entry = row.slot.entry.peek()

@@ -7,7 +7,7 @@ import type { ChosenRows } from './chosen-rows.ts'
 import { useHistory } from './context.ts'
 import { actOnMany } from './items.ts'
 
-/** Below the list while rows are selected together: how many, and what can be done with them. */
+/** The bar below the list while several rows are selected: their number, and actions on all of them. */
 export function ChosenBar({ chosen }: { chosen: ChosenRows }) {
   const { host } = useHistory()
   const rows = chosen.rows.map(({ row }) => row.value)

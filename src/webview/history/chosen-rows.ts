@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { HistoryLines, RowItem } from './items.ts'
 
-/** The rows that are selected together, for actions on all of them. The row that keys act on is separate (see `HistorySelection`). */
+/** The rows that the user chose, for actions on all of them. The row that keys act on is separate (see `HistorySelection`). */
 export class ChosenRows {
   readonly #lines: HistoryLines
   readonly #keys = signal<ReadonlySet<string>>(new Set())
@@ -33,7 +33,7 @@ export class ChosenRows {
     this.#keys.value = keys
   }
 
-  /** Exactly the rows from where the last range or toggle began, or else from `start`, to this one. */
+  /** Chooses exactly the rows from the start of the last range or toggle, or else from `start`, to this row. */
   extendTo({ key }: RowItem, start: RowItem | undefined): void {
     const { rows } = this.#lines
     const indexOf = (of: string | undefined) => rows.findIndex(row => row.key === of)
@@ -46,7 +46,7 @@ export class ChosenRows {
     this.#keys.value = new Set(this.#lines.rows.map(({ key }) => key))
   }
 
-  /** Returns false if none was chosen. */
+  /** Chooses no rows; returns false if none was chosen. */
   clear(): boolean {
     this.#anchor = undefined
     if (this.#keys.peek().size === 0) return false

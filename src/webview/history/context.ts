@@ -8,7 +8,7 @@ import type { HostClient } from '../host/connection.ts'
 interface HistoryContext {
   host: HostClient<HistoryMessages>
   place: HistorySurface
-  /** The agent's icon. */
+  /** Returns an agent's icon. */
   iconOf: (agentId: string) => string | undefined
 }
 

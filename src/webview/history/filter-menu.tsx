@@ -18,10 +18,10 @@ interface FilterButtonProps {
 /** The filters that the menu writes into the search text. */
 const MENU_FILTERS = ['agent', 'folder', 'is', 'after', 'before']
 
-/** A session has at most one of these states. */
+/** States of which a session has at most one. */
 const WORK_STATES = new Set(['running', 'waiting', 'done', 'failed', 'interrupted'])
 
-/** A menu of filters, which are written into the search text, and of groups. */
+/** A button with a menu of filters, which are written into the search text, and of groupings. */
 export function FilterButton({ filter, lines, onSearch }: FilterButtonProps) {
   const anchor = useRef<HTMLButtonElement>(null)
   const [choices, setChoices] = useState<MenuChoice[]>()
@@ -66,7 +66,7 @@ export function FilterButton({ filter, lines, onSearch }: FilterButtonProps) {
   )
 }
 
-/** Only agents, folders and states that some session has, and the active filters. */
+/** Returns the menu's choices: only agents, folders and states that some session has, and the active filters. */
 function listChoices(
   rows: HistoryRow[],
   { text, group: by }: HistoryFilter,
@@ -120,7 +120,7 @@ function listChoices(
   ]
 }
 
-/** States such as `pinned` can be combined with others. */
+/** Whether a state replaces another in the search text. States such as `pinned` are combined with others instead. */
 function replacesState(state: string, by = ''): boolean {
   return state === by || (WORK_STATES.has(state) && WORK_STATES.has(by))
 }

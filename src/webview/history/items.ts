@@ -18,19 +18,19 @@ export interface HistoryFilter {
   here: boolean
   /** also archived sessions */
   archived: boolean
-  /** by what sessions are grouped; absent for the date */
+  /** how sessions are grouped; by date if absent */
   group?: 'agent' | 'folder' | undefined
   /** whether the start and the end of the selected conversation are shown */
   preview?: boolean
 }
 
-/** The group of pinned sessions is the first. */
+/** Identifies a group. The group of pinned sessions is the first. */
 export type HistoryGroupKey =
   | DateGroupKey
   | { kind: 'pinned' }
   | { kind: 'agent' | 'folder'; name: string; tooltip?: string }
 
-/** A line of the list. A session has the same line as long as it's shown, whatever changes in it. */
+/** A line of the list. A session keeps its line object as long as it's shown, even when the session changes. */
 export type HistoryItem = WindowItem &
   (
     | { kind: 'group'; group: HistoryGroupKey }
@@ -51,18 +51,18 @@ export class HistoryLines {
   readonly window = new ListWindow<HistoryItem>()
   /** Increases when lines were added, removed or moved. */
   readonly version = signal(0)
-  /** the number of sessions, shown or not, and of archived ones */
+  /** the number of all sessions, shown or not, and of archived sessions */
   readonly count = signal({ all: 0, archived: 0 })
   readonly #rows = new Map<string, HistoryRow>()
   #lines = new Map<string, HistoryItem>()
   #groups: HistoryItem[] = []
   #filter: HistoryFilter = { text: '', here: false, archived: false }
   #query: SearchQuery = parseSearch('', 0)
-  /** by the row's key, in their order */
+  /** by the row's key: matches in conversations, the best first */
   #hits: ReadonlyMap<string, HistoryHit> = new Map()
   #now = 0
 
-  /** The lines of sessions, in order. */
+  /** The lines of sessions (not of groups), in order. */
   get rows(): RowItem[] {
     void this.version.value
     return this.window.items.filter(item => item.kind === 'row')
@@ -99,7 +99,7 @@ export class HistoryLines {
     this.#arrange()
   }
 
-  /** The search in conversations has these results so far, for the filter's text. */
+  /** Shows the results so far of the search in conversations for the filter's text. */
   found(hits: readonly HistoryHit[]): void {
     if (hits.length === 0 && this.#hits.size === 0) return
     this.#hits = new Map(hits.map(hit => [rowKey(hit), hit]))
@@ -131,7 +131,7 @@ export class HistoryLines {
     if (!inPlace) this.#arrange()
   }
 
-  /** A session changed; returns false if that may move its line. */
+  /** Updates the line of a changed session in place; returns false if the change may move, add or remove the line. */
   #replace(key: string, row: HistoryRow): boolean {
     const item = this.item(key)
     const isShown = this.#passes(row)
@@ -248,7 +248,7 @@ function withDistinctName(group: HistoryGroup, all: readonly HistoryGroup[]): Hi
   let count = 2
   while (count < parts.length && others.some(other => tail(other, count) === tail(parts, count))) count++
   const name = tail(parts, count)
-  // another line, since the name of a group's line never changes
+  // another ID and so another line, since the name of a group's line never changes
   return { ...group, id: `${group.id} ${name}`, key: { kind: 'folder', name, tooltip: cwd } }
 }
 
@@ -269,7 +269,7 @@ export const SESSION_STATES = [
   'unlisted',
 ] as const
 
-/** Whether a session is in the state that is searched for with `is:`. A word that isn't complete yet filters nothing. */
+/** Whether a session is in the state that is searched for with `is:`. Every session matches an unknown or incomplete state. */
 export function isIn(state: string, row: HistoryRow): boolean {
   const { activity = row.elsewhere, ended, unlisted, archived, pinned } = row
   const isOpen = row.open || row.inWindow !== undefined || row.elsewhere === 'open'
@@ -295,7 +295,7 @@ export function isIn(state: string, row: HistoryRow): boolean {
   }
 }
 
-/** The reference to a row's session for messages. */
+/** Returns the IDs that identify a row's session in messages. */
 export function idOf({ agentId, sessionId }: HistoryRow): { agentId: string; sessionId: string } {
   return { agentId, sessionId }
 }
@@ -304,7 +304,7 @@ export function rowKey(row: { agentId: string; sessionId: string }): string {
   return `row/${row.agentId}/${row.sessionId}`
 }
 
-/** Shows the session, at the place where the text of the search was found. */
+/** Opens the session, at the place where the searched text was found. */
 export function open(host: HostClient<HistoryMessages>, row: HistoryRow, hit: HistoryHit | undefined): void {
   const action = defaultAction(row)
   if (!action) return
@@ -323,8 +323,8 @@ export function actOnMany(
 }
 
 /**
- * The action for Enter: shows an open session, else loads it if possible, else resumes it. A session that only another window can show is
- * shown there.
+ * Returns the action for Enter: an open session is shown, any other is loaded if possible, or else resumed. A session that only another
+ * window can show is shown there.
  */
 export function defaultAction(row: HistoryRow): 'show' | 'load' | 'resume' | undefined {
   if (row.open) return 'show'

@@ -8,17 +8,17 @@ interface HistoryKeysOptions {
   selection: HistorySelection
   host: HostClient<HistoryMessages>
   place: HistorySurface
-  /** Empties the search field; returns false if it is empty. */
+  /** Empties the search field; returns false if it was empty. */
   clearSearch: () => boolean
 }
 
-/** Handles the keys of the list. With other modifiers, keys are VS Code's. */
+/** Handles the keys of the list. Keys with Ctrl, ⌘ or Alt are left to VS Code. */
 export function handleKey(event: KeyboardEvent, options: HistoryKeysOptions): void {
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return
   if (act(event, options)) event.preventDefault()
 }
 
-/** Returns whether the key does something. */
+/** Does the key's action; returns false if the key has none. */
 function act(event: KeyboardEvent, { selection, host, place, clearSearch }: HistoryKeysOptions): boolean {
   const { item } = selection
   const row = item?.row.peek()
@@ -77,18 +77,18 @@ export function typesText({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boo
   return key.length === 1 && key !== ' ' && !ctrlKey && !metaKey && !altKey
 }
 
-/** Ctrl+F or ⌘F. */
+/** Whether the key is Ctrl+F or ⌘F. */
 export function isFindKey({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   return key.toLowerCase() === 'f' && (ctrlKey || metaKey) && !altKey
 }
 
-/** Ctrl+A or ⌘A, where it doesn't select text. */
+/** Whether the key is Ctrl+A or ⌘A, pressed where it doesn't select text. */
 export function isSelectAllKey(event: KeyboardEvent): boolean {
   const { target } = event
   return !(target instanceof HTMLInputElement && target.value !== '') && isControlKey(event, 'a')
 }
 
-/** Ctrl+Z or ⌘Z. */
+/** Whether the key is Ctrl+Z or ⌘Z. */
 export function isUndoKey(event: KeyboardEvent): boolean {
   return isControlKey(event, 'z')
 }
@@ -97,7 +97,7 @@ function isControlKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent
   return key.toLowerCase() === letter && (ctrlKey || metaKey) && !altKey && !shiftKey
 }
 
-/** In the search field the key deletes text while there is some after the cursor. */
+/** Whether the Delete key deletes text: in the search field, if there is text after the cursor. */
 function deletesText(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLInputElement)) return false
   return target.selectionStart !== target.value.length

@@ -4,7 +4,7 @@ import { t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useHistory } from './context.ts'
 
-/** After the rows: the state of each agent's list. */
+/** Notes after the rows: the state of each agent's list of sessions. */
 export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
   const resting = notes.filter(note => note.state === 'not-started')
   const folded = resting.length > MAX_RESTING
@@ -28,10 +28,10 @@ export function AgentNotes({ notes }: { notes: readonly HistoryAgentNote[] }) {
   )
 }
 
-/** Fewer saved conversations aren't worth a line if their size isn't limited. */
+/** If the size of saved conversations isn't limited, a smaller total isn't shown. */
 const MIN_NOTABLE_BYTES = 10_000_000
 
-/** The size of the saved conversations, and a button to change the limit. Absent below 1% of the limit. */
+/** The size of the saved conversations, and a button to change the limit. Hidden below 1% of the limit. */
 export function StorageNote({ storage: { used, max } }: { storage: HistorySummary['storage'] }) {
   const { host } = useHistory()
   if (used < (max > 0 ? max / 100 : MIN_NOTABLE_BYTES)) return null
@@ -52,7 +52,7 @@ export function StorageNote({ storage: { used, max } }: { storage: HistorySummar
   )
 }
 
-/** Says that not all conversations can be searched yet, or why none can. */
+/** Says that not all conversations can be searched yet, or why no conversation can be searched. */
 export function SearchNote({ search: { progress, problem } }: { search: HistorySummary['search'] }) {
   if (problem === undefined && !progress) return null
   return (
@@ -70,7 +70,7 @@ export function SearchNote({ search: { progress, problem } }: { search: HistoryS
   )
 }
 
-/** The search ended after it found very many messages. */
+/** Says that the search ended early because it found very many messages. */
 export function OlderMessagesNote() {
   return (
     <div class="history-note">
@@ -80,7 +80,7 @@ export function OlderMessagesNote() {
   )
 }
 
-/** More agents that aren't running than this are collapsed into one line. */
+/** If more agents than this aren't running, they are collapsed into one line. */
 const MAX_RESTING = 2
 
 /** The state of an agent's list of sessions, and what the user can do about it. */

@@ -10,8 +10,8 @@ import { type HistoryFilter, HistoryLines, rowKey } from './items.ts'
 import { HistoryView } from './view.tsx'
 
 /**
- * History as a page, connected to its host. Its list and search text stay while it's hidden. `wantsFocus`: the search field takes the focus
- * as soon as it exists.
+ * Creates the History page, connected to its host. Its list and search text stay while the page is hidden. `wantsFocus`: the search field
+ * takes the focus as soon as it exists.
  */
 export function historyPage(
   connection: MessageConnection,
@@ -29,7 +29,7 @@ export function historyPage(
   // results may be missing until all rows have arrived
   const isSearching = computed(() => searched.isRunning.value || !hasAllRows.value)
 
-  // the user went elsewhere before it existed
+  // the user moved the focus elsewhere before the search field existed
   window.addEventListener('blur', () => {
     wantsFocus.value = false
   })
@@ -66,7 +66,7 @@ export function historyPage(
     if (text !== '' || searched.id > 1)
       host.send('history/search', { id: searched.id, text: text.slice(0, 1000), here })
   })
-  // a text is the same until an icon changes, so that rows aren't drawn again whenever the summary changes
+  // compared as text, so that rows are drawn again only when an icon changes, not with every summary
   const icons = computed(() =>
     JSON.stringify(summary.value?.agents.map(({ agentId, icon }) => [agentId, icon]) ?? []),
   )

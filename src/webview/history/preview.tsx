@@ -14,7 +14,7 @@ interface PreviewProps {
   preview: Signal<HistoryPreview | undefined>
 }
 
-/** Beside the list or below it: the start and the end of the selected conversation, as plain text. */
+/** The start and the end of the selected conversation as plain text, beside the list or below it. */
 export function Preview({ selection, preview }: PreviewProps) {
   const { host } = useHistory()
   const selected = useComputed(() => selection.item?.key)

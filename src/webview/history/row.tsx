@@ -14,19 +14,19 @@ interface RowProps {
   hit: HistoryHit | undefined
   id: string
   active: boolean
-  /** selected together with others, if any are */
+  /** whether the row is one of the chosen rows; absent if no rows are chosen */
   chosen: boolean | undefined
-  /** position among the rows, 1-based, and how many there are */
+  /** position among the rows, 1-based, and the number of rows */
   position: number
   count: number
   onPress: (event: MouseEvent) => void
   /** the title is being edited */
   isRenamed: boolean
-  /** The title isn't edited any longer. `byKey`: the focus goes back to the list. */
+  /** Editing the title ended. `byKey`: a key ended it, so the focus returns to the list. */
   onRenamed: (byKey: boolean) => void
 }
 
-/** A session: its title and state; below, its agent, folder and time, or its buttons. */
+/** A row for a session: its title and state; below, its agent, folder and time, or its buttons. */
 export function HistoryRowView({
   row,
   hit,
@@ -94,7 +94,7 @@ function Hit({ hit: { excerpt, count } }: { hit: HistoryHit }) {
   )
 }
 
-/** Shown on hover and for the active row; there are shortcuts for the same actions. */
+/** Buttons that are shown on hover and for the active row; their actions also have shortcuts. */
 function RowActions({ row }: Pick<RowProps, 'row'>) {
   const { host } = useHistory()
   // not buttons, since an element with the role `option` can't contain focusable elements
@@ -136,7 +136,7 @@ function RowActions({ row }: Pick<RowProps, 'row'>) {
   )
 }
 
-/** Nothing can be done with a session that isn't in the list. */
+/** The context of a row without a menu. */
 const noMenu = JSON.stringify({ preventDefaultContextMenuItems: true })
 
 /** The context for the row's context menu, used by `when` clauses in `package.json`. */

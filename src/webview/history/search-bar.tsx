@@ -79,7 +79,7 @@ export function SearchBar({ field, filter, lines, selection, onSearch, onKeyDown
   )
 }
 
-/** With the focus in the search field, the menu key opens the menu of the selected row. */
+/** Opens the menu of the selected row when the menu key is pressed in the search field. */
 function menuByKey(event: MouseEvent, selected: string | undefined): void {
   const row = selected === undefined ? null : document.getElementById(selected)
   if (event.button === 2 || !row) return

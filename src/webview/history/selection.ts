@@ -21,7 +21,6 @@ export class HistorySelection {
     this.list = new ListController(lines.window, { follow: false })
   }
 
-  /** The key of the selected row. */
   get key(): string | undefined {
     return this.#selected.value
   }
@@ -31,7 +30,7 @@ export class HistorySelection {
     return this.#renamed.value
   }
 
-  /** The selected row; the first one if that isn't shown, since the user may press Enter before rows are rendered. */
+  /** The selected row, or the first row if the selected one isn't shown, since the user may press Enter before rows are rendered. */
   get item(): RowItem | undefined {
     const { rows, index } = this.#current()
     return rows[index]
@@ -43,7 +42,7 @@ export class HistorySelection {
     return this.#lines.window.items.slice(start, end).some(item => item.key === this.key)
   }
 
-  /** After the rows changed: if the selected row is gone, selects the row at its position. */
+  /** Call this after the rows changed: if the selected row is gone, selects the row at its position. */
   selectShown(): void {
     const { rows } = this.#lines
     const index = rows.findIndex(({ key }) => key === this.#selected.peek())
@@ -62,7 +61,7 @@ export class HistorySelection {
     this.#reveal(item)
   }
 
-  /** The user pressed a row with the mouse: with Ctrl to choose it as well, with Shift all rows up to it. */
+  /** Handles a press on a row with the mouse: with Ctrl, the row is also chosen; with Shift, all rows up to it. */
   press(item: RowItem, event: MouseEvent): void {
     const { key } = item
     if (event.shiftKey) this.chosen.extendTo(item, this.item)
@@ -87,7 +86,7 @@ export class HistorySelection {
     this.#renamed.value = key
   }
 
-  /** The title of this row, or of any, isn't edited any longer. Another title may be edited meanwhile. */
+  /** Ends editing the title of this row, or of any row. Has no effect if another row's title is being edited meanwhile. */
   endRename(row?: RowItem): void {
     if (!row || this.renamed === row.key) this.#renamed.value = undefined
   }
@@ -116,7 +115,7 @@ export function isChoosing(event: MouseEvent): boolean {
   return event.shiftKey || isToggle(event)
 }
 
-/** On macOS, Ctrl with a click opens the menu. */
+/** Whether a click adds a row to the chosen rows, or removes it. On macOS, a click with Ctrl opens the menu. */
 function isToggle({ ctrlKey, metaKey, button }: MouseEvent): boolean {
   return button === 0 && (ctrlKey || metaKey)
 }

@@ -60,14 +60,14 @@ export function HistoryView({
   const focused = useRef<EventTarget | null>(null)
   useLayoutEffect(() => {
     selection.selectShown()
-    // a row that had the focus may be gone once all is drawn
+    // a row that had the focus may no longer exist after the next frame
     const frame = requestAnimationFrame(() => {
       const isLost = focused.current instanceof Element && !focused.current.isConnected
       if (isLost && document.activeElement === document.body) focusSearch()
     })
     return () => cancelAnimationFrame(frame)
   }, [lines.version.value])
-  // also when that began in the context menu, which VS Code shows
+  // renaming may also begin in the context menu, which VS Code shows
   useLayoutEffect(() => selection.revealRenamed(), [renamed.value])
 
   const setText = (text: string) => {

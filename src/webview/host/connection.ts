@@ -65,11 +65,11 @@ type Parameters<M> = [Params<M>] extends [undefined]
 /** Sends the messages of a contract to the host. */
 export interface HostClient<C extends Contract> {
   send<N extends NotificationName<C>>(name: N, ...params: Parameters<C[N]>): void
-  /** Rejects with a sentence to show. */
+  /** Sends a request. Rejects with a sentence to show to the user. */
   request<N extends RequestName<C>>(name: N, ...params: Parameters<C[N]>): Promise<Answer<C[N]>>
 }
 
-/** `key`: returns the key of the displayed conversation, which is added to every message without one. */
+/** Creates a client. `key`: returns the key of the displayed conversation, which is added to every message without a key. */
 export function hostClient<C extends Contract>(
   connection: Pick<MessageConnection, 'sendNotification' | 'sendRequest'>,
   key?: () => string,
@@ -81,7 +81,7 @@ export function hostClient<C extends Contract>(
   } as HostClient<C>
 }
 
-/** Listens to all messages of a table. Call it before `listen` of the connection. */
+/** Registers a table of listeners for the host's messages. Call this before `listen` of the connection. */
 export function listenToHost<M extends HostMessages<M>>(
   connection: Pick<MessageConnection, 'onNotification'>,
   listeners: HostListeners<M>,
@@ -90,7 +90,7 @@ export function listenToHost<M extends HostMessages<M>>(
     connection.onNotification(name, listener as (params: unknown) => void)
 }
 
-/** The webview's end of the bridge: vscode-jsonrpc over `postMessage`. Call `listen` after all handlers are registered. */
+/** Creates the webview's end of the bridge: vscode-jsonrpc over `postMessage`. Call `listen` after all handlers are registered. */
 export function connectToHost(): MessageConnection {
   return createMessageConnection(new WindowReader(), new ApiWriter(vscodeApi()))
 }

@@ -5,8 +5,8 @@ import type { HostClient } from './connection.ts'
 const USE = ['pointerdown', 'keydown', 'click', 'input', 'drop'] as const
 
 /**
- * Reports to the host when the page gets or loses the focus, and when the user does something in it, each change once.
- * The returned function checks again: a page that loads, or is shown, may have the focus without an event.
+ * Reports to the host when the page gets or loses the focus, and when the user does something in the page, each change once.
+ * Returns a function that checks again, since a page that loads or is shown may have the focus without an event.
  */
 export function reportFocus(host: Pick<HostClient<PageMessages>, 'send'>): () => void {
   let reported: boolean | undefined
@@ -62,8 +62,8 @@ export function focusOnEntry(focus: () => void): () => void {
 }
 
 /**
- * Keeps Select All, Undo and Redo in the page's fields. VS Code also gets the keys of a webview: it would run the command
- * a second time, and before it knows that the webview has the focus, in the active editor.
+ * Keeps the keys of Select All, Undo and Redo in the page's fields. VS Code also gets a webview's keys and would run the
+ * command a second time; before VS Code knows that the webview has the focus, even in the active editor.
  */
 export function keepKeysInFields(): void {
   document.addEventListener('keydown', event => {
@@ -99,7 +99,7 @@ function keepChords(): void {
   })
 }
 
-/** A, Y or Z, by letter, or by position on a keyboard without Latin letters. */
+/** Whether the key is A, Y or Z, by letter, or by position on a keyboard without Latin letters. */
 function isEditingKey({ key, keyCode }: KeyboardEvent): boolean {
   return /^[ayz]$/i.test(key) || (!/^[a-z]$/i.test(key) && [65, 89, 90].includes(keyCode))
 }

@@ -16,7 +16,7 @@ export function startPage(onEntry: () => void): MessageConnection {
   return connection
 }
 
-/** Reads what the host wrote into the page: the translations, and the language in `<html lang>`. */
+/** Reads the translations and the language (`<html lang>`) that the host wrote into the page. */
 function readTexts(): void {
   const element = document.getElementById('l10n')
   const bundle: unknown = element?.textContent ? JSON.parse(element.textContent) : {}

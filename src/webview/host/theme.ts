@@ -3,7 +3,7 @@ import type { ConversationHostMessages, ConversationMessages } from '../../bridg
 import { wantsSideBySide } from '../tools/diff-layout.ts'
 import type { HostClient } from './connection.ts'
 
-/** Requests the theme's colors of code, initially and when the theme changes, and applies them to the page. */
+/** Creates an object that requests the theme's colors of code, initially and when the theme changes, and applies them to the page. */
 export function createThemeFollower(host: HostClient<ConversationMessages>) {
   let colors: Record<string, string> = {}
   let shown: string | undefined
@@ -27,7 +27,7 @@ export function createThemeFollower(host: HostClient<ConversationMessages>) {
   } satisfies Partial<HostListeners<ConversationHostMessages>>
   return {
     listeners,
-    /** Call it when the connection listens. */
+    /** Call this when the connection listens. */
     start(): void {
       onThemeChange(tell)
       tell()
@@ -62,7 +62,7 @@ function showTokenColors(colors: Record<string, string>): void {
 
 const ansi = ['Black', 'Red', 'Green', 'Yellow', 'Blue', 'Magenta', 'Cyan', 'White']
 
-/** The colors of terminals, corrected to be readable on the terminal's background. */
+/** Sets the colors of terminals, corrected to be readable on the terminal's background. */
 function showTerminalColors(): void {
   const { style } = document.documentElement
   const page = getComputedStyle(document.body)
@@ -93,9 +93,9 @@ function clearTokenColors(colors: Record<string, string>): void {
       style.removeProperty(`--parley-${ground}-${kind}`)
 }
 
-/** With less contrast to the text than this, secondary text looks like normal text. */
+/** The minimum contrast between secondary text and normal text, below which they look the same. */
 const MIN_SECONDARY_CONTRAST = 1.3
-/** The share of the background that is then mixed in. */
+/** The share of the background that is mixed into secondary text with too little contrast. */
 const FADED_SHARE = 0.3
 /** The minimum contrast of a tinted background. */
 const MIN_TINT_CONTRAST = 1.08
@@ -139,7 +139,7 @@ function fitColors(): void {
 
   const first = (names: string[], surface: Rgb) =>
     names.map(name => read(name, surface)).find(color => color !== undefined)
-  /** A readable variant of the first of these colors that the theme has, if it needs correction. */
+  /** Returns a readable variant of the first of these colors that the theme has, if that color needs correction. */
   const legible = (names: string[], on: readonly Rgb[], beside = text) => {
     const own = first(names, on[0]!)
     return own && beside && cssOf(differing(own, readable(own, on, beside)))
@@ -188,12 +188,12 @@ const fitted = [
   'send',
 ] as const
 
-/** The background of matches in the selected row. */
+/** The colors of matching letters in the selected row. */
 const marks = [
   '--vscode-editorSuggestWidget-focusHighlightForeground',
   '--vscode-list-focusHighlightForeground',
 ]
-/** The same variables as in the style sheets. */
+/** The colors of lines, the same variables as in the style sheets. */
 const lines = ['--vscode-widget-border', '--vscode-editorGroup-border', '--vscode-panel-border']
 
 function set(name: (typeof fitted)[number], value: string | undefined): void {
@@ -203,8 +203,8 @@ function set(name: (typeof fitted)[number], value: string | undefined): void {
 }
 
 /**
- * The color of secondary text where the theme's own is that of the text: between text and background, as in VS Code's
- * lists, and readable on every surface. `undefined` if the theme's own color is fine.
+ * Returns a color for secondary text if the theme's own is the same as the text's: between text and background, as in VS
+ * Code's lists, and readable on every surface. `undefined` if the theme's own color is fine.
  */
 export function quietColor(
   text: Rgb | undefined,
@@ -221,7 +221,7 @@ export function quietColor(
 const differing = (own: Rgb, other: Rgb) => (other.every((part, i) => part === own[i]) ? undefined : other)
 const cssOf = (color: Rgb | undefined) => color && css(color)
 
-/** Calls back whenever the theme changes. VS Code sets it as an attribute of the page. */
+/** Calls the listener whenever the theme changes, which VS Code sets as an attribute of the page. */
 function onThemeChange(listener: () => void): void {
   new MutationObserver(listener).observe(document.body, {
     attributes: true,
@@ -255,7 +255,7 @@ function over(color: Rgb, surface: Rgb, share: number): Rgb {
   return [mix(0), mix(1), mix(2)]
 }
 
-/** From 1 (the same) to 21 (black on white). https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio */
+/** Returns the contrast ratio, from 1 (the same) to 21 (black on white). https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio */
 export function contrast(one: Rgb, other: Rgb): number {
   const [a, b] = [luminance(one), luminance(other)]
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
@@ -270,8 +270,8 @@ function luminance(color: Rgb): number {
 }
 
 /**
- * The color, moved toward the text's color just enough to be readable on all surfaces; if the theme's text has less
- * contrast, nearly as readable as the text.
+ * Returns the color, moved toward the text's color just enough to be readable on all surfaces; if the theme's text itself has
+ * less contrast, nearly as readable as the text.
  */
 export function readable(color: Rgb, surfaces: readonly Rgb[], text: Rgb, least = 4.5): Rgb {
   const enough = surfaces.map(surface => {

@@ -9,19 +9,19 @@ declare function acquireVsCodeApi(): VsCodeApi
 
 let api: VsCodeApi | undefined
 
-/** Shared, since it can be acquired only once. */
+/** Returns the shared API object, since it can be acquired only once. */
 export function vscodeApi(): VsCodeApi {
   api ??= acquireVsCodeApi()
   return api
 }
 
-/** The page's stored state, which may contain anything. */
+/** Returns the page's stored state, which is unchecked. */
 export function pageState(): Record<string, unknown> {
   const state = vscodeApi().getState()
   return typeof state === 'object' && state !== null ? { ...state } : {}
 }
 
-/** Stores these values in addition to the already stored ones. */
+/** Stores these values in addition to the values already stored. */
 export function storeState(values: Record<string, unknown>): void {
   vscodeApi().setState({ ...pageState(), ...values })
 }

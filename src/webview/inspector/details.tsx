@@ -15,12 +15,12 @@ interface DetailsProps {
   onClose: () => void
 }
 
-/** The selected frame as a whole, with its message as a tree. */
+/** The details of the selected frame, with its message as a tree. */
 export function Details({ details, frames, element, onClose }: DetailsProps) {
   const { row, json, isCut, violations } = details
   const { n, at, agent, duration, kind, pair, pending, sessionId } = row
   const title = frames.titleOf(sessionId)
-  // another message begins at its top, whatever was read of the one before
+  // another message is shown from its top, wherever the previous message was scrolled to
   useLayoutEffect(() => element.current?.scrollTo(0, 0), [element, n])
   const facts = [
     agent,

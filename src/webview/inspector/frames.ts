@@ -14,9 +14,9 @@ import { ListWindow, type Range, type WindowItem } from '../list/window.ts'
 
 /** Height of a row in pixels. */
 const ROW = 22
-/** How many rows are loaded beyond those that are in the page. */
+/** Number of rows that are loaded before and after the rows in the page. */
 const AHEAD = 50
-/** How many rows are kept in the page's memory. */
+/** Maximum number of loaded rows that the page keeps. */
 const MAX_KEPT = 2000
 
 /** A row of the list. Its content is loaded when it's near the view. */
@@ -35,28 +35,28 @@ export class FrameItem implements WindowItem {
   }
 }
 
-/** The frames that the filter shows: only those near the view are loaded. */
+/** The frames that match the filter. Only frames near the view are loaded. */
 export class Frames {
   readonly window = new ListWindow<FrameItem>()
   readonly list = new ListController(this.window, { follow: true })
-  /** changes when there are other rows, or rows were loaded */
+  /** changes when rows were added, removed or loaded */
   readonly version = signal(0)
   readonly loaded = signal(0)
   readonly state = signal<InspectorState | undefined>(undefined)
   readonly names = signal<InspectorNames>({ agents: [], sessions: [], methods: [] })
   readonly filter = signal<FrameFilter>({ text: '' })
-  /** The timeline of the selected frame's turn is shown. */
+  /** whether the timeline of the selected frame's turn is shown */
   readonly showsTimeline = signal(false)
   readonly selected = signal<FrameDetails | undefined>(undefined)
   readonly #host: HostClient<InspectorMessages>
   readonly #rows = new Map<number, FrameRow>()
   /** identifies the filter */
   #filter = 0
-  /** The rows in the page are still those of the filter before. */
+  /** whether the rows in the page are still the rows of the previous filter */
   #isNew = true
-  /** the filter in which the selected frame has its position */
+  /** the filter to which the selected frame's position belongs */
   #selectedIn = 0
-  /** Rows that were loaded before the last change may be outdated. */
+  /** whether loaded rows may be outdated by a later change */
   #isStale = false
   #isLoading = false
   /** the frame that the user selected last */
@@ -133,7 +133,7 @@ export class Frames {
     if (row) await this.select(row.n)
   }
 
-  /** Shows a frame as a whole. */
+  /** Selects a frame, which shows its details. */
   async select(n: number): Promise<void> {
     this.#wanted = n
     const filter = this.#filter
@@ -153,7 +153,7 @@ export class Frames {
     if (item) this.list.reveal(item)
   }
 
-  /** The turn that a frame is part of; `null` for none. */
+  /** Resolves to the turn that a frame is part of; `null` for none. */
   turnOf(n: number): Promise<TurnTimeline | null> {
     return this.#host.request('inspector/turn', { n })
   }
@@ -168,14 +168,14 @@ export class Frames {
     this.#host.send('inspector/clear')
   }
 
-  /** Loads the rows near the view that are missing, or all of them after a change. One request at a time. */
+  /** Loads the missing rows near the view, or all rows near the view after a change. One request at a time. */
   async #load(): Promise<void> {
     if (this.#isLoading || this.#isNew) return
     this.#isLoading = true
     try {
       let last: Range | undefined
       for (let missing = this.#missing(); missing; missing = this.#missing()) {
-        // what isn't in the host's memory anymore is known with the next state
+        // these rows have left the host's memory; the next state says which rows remain
         if (!this.#isStale && missing.start === last?.start && missing.end === last.end) break
         last = missing
         this.#isStale = false
@@ -186,7 +186,7 @@ export class Frames {
     }
   }
 
-  /** The positions to load; `undefined` for none. */
+  /** Returns the positions to load; `undefined` for none. */
   #missing(): Range | undefined {
     const { items } = this.window
     const { start, end } = this.list.drawn.range.peek()

@@ -2,14 +2,14 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
 
-/** How many members of a value are shown until the user asks for more. */
+/** Number of members of a value that are shown until the user asks for more. */
 const MEMBERS = 100
-/** Members are opened at first as long as there are at most this many rows. */
+/** Maximum number of rows that are shown at first; more values stay collapsed. */
 const FIRST_ROWS = 40
-/** Longer texts, and those of several lines, are shown in part until they're opened. Characters. */
+/** Longer texts, and texts of several lines, are shown in part until the user expands them. Characters. */
 const SHORT_TEXT = 120
 
-/** A value of the message, or the note that there are more. */
+/** A row for a value of the message, or for the note that a value has more members. */
 interface TreeRow {
   /** identifies the value within the message */
   path: string
@@ -19,7 +19,7 @@ interface TreeRow {
   /** absent for the message itself and for items of arrays */
   name: string
   value: unknown
-  /** how many further members there are, instead of a value */
+  /** in a note: the number of further members */
   more?: number
 }
 
@@ -40,7 +40,7 @@ export function JsonTree({ json }: JsonTreeProps) {
     setActive(path)
     tree.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`)?.focus()
   }
-  /** where the note that there are more was */
+  /** index of the activated note, where the first further member is shown; -1 for none */
   const revealed = useRef(-1)
   useLayoutEffect(() => {
     if (revealed.current < 0) return
@@ -157,7 +157,7 @@ function Value({ value, isOpen }: { value: unknown; isOpen: boolean }) {
   )
 }
 
-/** A click that ends a selection of text opens nothing. */
+/** Whether text is selected: a click that ends a selection expands nothing. */
 function hasSelection(): boolean {
   return document.getSelection()?.isCollapsed === false
 }
@@ -192,7 +192,7 @@ function listRows(
       add({ path: memberPath(parent, name), parent, depth: depth + 1, name, value })
     if (members.length > most) {
       const more = members.length - most
-      // no name is written in this way
+      // unlike any member's path, which has JSON after the slash
       rows.push({ path: `${parent}/`, parent, depth: depth + 1, name: '', value: undefined, more })
     }
   }
@@ -200,12 +200,12 @@ function listRows(
   return rows
 }
 
-/** A name may contain any character. */
+/** Returns the path of a member, with its name as JSON, since the name may contain any character. */
 function memberPath(parent: string, name: string): string {
   return `${parent}/${JSON.stringify(name)}`
 }
 
-/** The values that are open at first: level by level, as many as there's room for. */
+/** Returns the values that are expanded at first: level by level, up to {@link FIRST_ROWS}. */
 function firstOpen(message: unknown): Set<string> {
   const open = new Set<string>()
   let rows = 1

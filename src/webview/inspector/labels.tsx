@@ -2,7 +2,7 @@ import type { FrameRow } from '../../bridge/inspector.ts'
 import { dateFormat, formatDuration, t } from '../l10n.ts'
 import { Icon } from '../ui/icon.tsx'
 
-/** `→ request`, `← response`. */
+/** An arrow for the direction of a frame, in the color of its kind. */
 export function DirectionIcon({ row: { direction, kind } }: { row: FrameRow }) {
   return (
     <Icon
@@ -13,7 +13,7 @@ export function DirectionIcon({ row: { direction, kind } }: { row: FrameRow }) {
   )
 }
 
-/** The method of a request or notification, or `session/prompt response` for a response. */
+/** Returns the method of a request or notification, or a text such as `session/prompt response` for a response. */
 export function nameOf({ kind, method }: FrameRow): string {
   if (kind !== 'response') return method ?? ''
   return method === undefined ? t('response') : t('{0} response', method)

@@ -13,7 +13,7 @@ interface TimelineProps {
   frames: Frames
 }
 
-/** What happened in the turn of a message, each step as a bar that leads to its message. */
+/** The turn of a message as a timeline, each step as a bar that selects its message. */
 export function Timeline({ row: { n }, frames }: TimelineProps) {
   const isOpen = frames.showsTimeline.value
   const turn = useTurn(n, frames, isOpen)
@@ -38,7 +38,7 @@ export function Timeline({ row: { n }, frames }: TimelineProps) {
   )
 }
 
-/** The turn of a message, `null` for none; `undefined` until it's known. That of the message before is shown meanwhile. */
+/** Returns the turn of a message, `null` if it's in none, `undefined` until the first turn has loaded; the previous one meanwhile. */
 function useTurn(n: number, frames: Frames, isOpen: boolean): TurnTimeline | null | undefined {
   const [turn, setTurn] = useState<TurnTimeline | null>()
   useEffect(() => {

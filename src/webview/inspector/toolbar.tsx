@@ -138,7 +138,7 @@ interface SelectProps {
 }
 
 function Select({ label, all, choices, value, onChange }: SelectProps) {
-  // the chosen one stays when its messages were removed from memory
+  // the chosen value stays in the list even if its messages were removed from memory
   const isMissing = value !== undefined && !choices.some(([one]) => one === value)
   return (
     <select

@@ -16,7 +16,7 @@ interface InspectorViewProps {
   host: HostClient<InspectorMessages>
 }
 
-/** The whole page. The search field keeps the focus; the arrow keys move through the rows. */
+/** The whole inspector page. The search field keeps the focus; the arrow keys move through the rows. */
 export function InspectorView({ frames, host }: InspectorViewProps) {
   const field = useRef<HTMLInputElement>(null)
   const details = useRef<HTMLElement>(null)
@@ -123,7 +123,7 @@ function Empty({ state, isFiltered }: { state: InspectorState; isFiltered: boole
   )
 }
 
-/** How many messages there are, and which are missing. */
+/** The number of messages, and which messages are missing. */
 function Status({ state, isFiltered }: { state: InspectorState; isFiltered: boolean }) {
   const { count, dropped, file, start, end, isRecording } = state
   const parts = [

@@ -13,7 +13,7 @@ const END_TOLERANCE = 4
  * Milliseconds.
  */
 const HOLD_MS = 1000
-/** The assumed height without a layout. */
+/** The assumed height of the view before the browser lays it out, in pixels. */
 const ASSUMED_HEIGHT = 800
 
 /**
@@ -21,9 +21,9 @@ const ASSUMED_HEIGHT = 800
  * heights above them change. At the end, the view follows new rows; elsewhere, it stays.
  */
 export class ListController<T extends WindowItem> {
-  /** the view is at the end and follows */
+  /** whether the view is at the end and follows new rows */
   readonly following: Signal<boolean>
-  /** the end is in view, whether or not it's followed: it was revealed, or everything fits */
+  /** whether the end is in view, followed or not: the user scrolled there, or the whole list fits */
   readonly atEnd = signal(true)
   /** Increases when the view or the rows in it have moved. */
   readonly moved = signal(0)
@@ -40,7 +40,7 @@ export class ListController<T extends WindowItem> {
   #lastTop = 0
   #viewHeight = 0
   #width = 0
-  /** rows outside of the view are rendered after the current frame */
+  /** renders rows outside of the view after the current frame */
   #drawAhead: ReturnType<typeof setTimeout> | undefined
   /** whether the user last scrolled toward the start */
   #upwards = true
@@ -80,8 +80,8 @@ export class ListController<T extends WindowItem> {
         this.layout()
       },
     )
-    // the browser has scrolled to the focused element but reports that only with the next frame: an update before that would scroll back,
-    // away from the focus
+    // the browser has scrolled to the focused element but reports the new position only with the next frame: an update before then would
+    // scroll back, away from the focus
     const focus = () => Math.abs(element.scrollTop - this.#lastTop) > 0.5 && this.onScroll()
     element.addEventListener('focusin', focus)
     this.layout()
@@ -147,7 +147,7 @@ export class ListController<T extends WindowItem> {
       })
   }
 
-  /** The view follows the end from now on. */
+  /** Whether the view follows the end now: not while the pointer is pressed. */
   get #goesAlong(): boolean {
     return this.following.peek() && !this.#anchor.isPressed
   }
@@ -194,7 +194,7 @@ export class ListController<T extends WindowItem> {
     this.layout()
   }
 
-  /** Scrolls a row to the upper edge of the view, by default below what may cover the edge. */
+  /** Scrolls a row to the upper edge of the view, by default below the element that may cover the edge. */
   toItem(item: T, margin = this.#cover + 12): void {
     if (item.index < 0) return
     this.following.value = false
@@ -279,7 +279,7 @@ export class ListController<T extends WindowItem> {
 const ends = ['pointerup', 'pointercancel', 'blur'] as const
 
 /**
- * Reports when the primary button is pressed on something in an element, and when it's released, after the resulting
+ * Calls `press` when the primary button is pressed in an element, and `release` when it's released, after the resulting
  * click. Ignores the element's scroll bar.
  */
 function watchPress(element: HTMLElement, press: (on: Element) => void, release: () => void): () => void {
@@ -287,7 +287,7 @@ function watchPress(element: HTMLElement, press: (on: Element) => void, release:
   let timer: ReturnType<typeof setTimeout> | undefined
   const end = () => {
     forget()
-    // the click event follows in the same task
+    // the click event follows in the same task, before the timer
     timer = setTimeout(release)
   }
   // a release outside of the window isn't reported

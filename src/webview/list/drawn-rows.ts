@@ -6,7 +6,7 @@ import type { ListWindow, Range, WindowItem } from './window.ts'
 export interface View {
   top: number
   height: number
-  /** it stays at the end when rows are added */
+  /** whether the view stays at the end when rows are added */
   follows: boolean
   /** whether the user last scrolled toward the start */
   upwards: boolean
@@ -21,7 +21,7 @@ export class DrawnRows<T extends WindowItem> {
   readonly #window: ListWindow<T>
   readonly #selection: Pick<SelectedRows<T>, 'extend'>
   #rows: Range = this.range.peek()
-  /** the rows to mount instead; with a counter to trigger rendering */
+  /** the rows to mount next instead; `#redraws` triggers the rendering */
   #next: Range | undefined
   readonly #redraws = signal(0)
 
@@ -40,7 +40,7 @@ export class DrawnRows<T extends WindowItem> {
     return seen.start >= this.#rows.start && seen.end <= this.#rows.end
   }
 
-  /** The rows to mount now. `following`: the view, if it follows the end. */
+  /** Returns the rows to mount now. `following`: the view, if it follows the end. */
   toDraw(following: View | undefined): Range {
     void this.#redraws.value
     this.#rows = this.#next ?? this.#rows
@@ -49,20 +49,20 @@ export class DrawnRows<T extends WindowItem> {
     return this.#rows
   }
 
-  /** Rows are rendered if others should be in the page now. */
+  /** Triggers a rendering if other rows should be in the page now. */
   update(view: View): void {
     this.#next = this.#wanted(view)
     if (this.#next) this.#redraws.value++
   }
 
-  /** The drawn rows are in the page. */
+  /** Call this when the rendered rows are in the page. */
   mounted(): void {
     if (this.range.peek() === this.#rows) return
     this.range.value = this.#rows
     this.onRange?.(this.#rows)
   }
 
-  /** The rows to mount; `undefined` if the mounted ones are sufficient. */
+  /** Returns the rows to mount; `undefined` if the mounted rows are sufficient. */
   #wanted({ top, height, follows, upwards }: View): Range | undefined {
     const now = this.#rows
     const near = (ahead: number, behind: number) =>

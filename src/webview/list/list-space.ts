@@ -1,13 +1,13 @@
 import type { ListWindow, Range, WindowItem } from './window.ts'
 
-/** The space that a long list takes: of the rows above and below those in the page, and where rows got smaller. */
+/** The empty space in a long list: in place of the rows that aren't in the page, and at the end where rows got smaller. */
 export class ListSpace<T extends WindowItem> {
   readonly #window: ListWindow<T>
   #top: HTMLElement | undefined
   #bottom: HTMLElement | undefined
-  /** the height of all rows when they were last in place, in pixels */
+  /** the height of all rows at the last call of {@link place}, in pixels */
   #placed = 0
-  /** the least height of all rows together */
+  /** the minimum height of the content, in pixels */
   #min: number | undefined
 
   constructor(window: ListWindow<T>) {
@@ -33,7 +33,7 @@ export class ListSpace<T extends WindowItem> {
     this.#setMin(undefined)
   }
 
-  /** Some rows are in the page. `view`: the element that shows them. */
+  /** Sets the space around the rows that are in the page. `view`: the scrolling element. */
   place({ start, end }: Range, view: Pick<Element, 'clientHeight'>): void {
     if (!this.#top || !this.#bottom) return
     const { count, height } = this.#window
@@ -41,7 +41,7 @@ export class ListSpace<T extends WindowItem> {
     this.#bottom.style.height = `${Math.max(0, height - this.#window.offsetOf(Math.min(end, count)))}px`
     const min = this.#min ?? 0
     if (height >= min) this.drop()
-    // otherwise nothing but the space of a long row would be in view
+    // otherwise, only the empty space of a long row that was collapsed could be in view
     else this.#setMin(Math.min(min, height + view.clientHeight / 2))
     this.#placed = height
   }

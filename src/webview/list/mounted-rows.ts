@@ -13,7 +13,7 @@ export class MountedRows<T extends WindowItem> {
     this.#window = window
   }
 
-  /** `resized`: called when the list, its content or a row has another size. */
+  /** Starts observing sizes; returns a function that stops. `resized`: called when the list, its content or a row has another size. */
   attach(list: HTMLElement, content: HTMLElement, resized: ResizeObserverCallback): () => void {
     this.#list = list
     const observer = new ResizeObserver(resized)
@@ -27,7 +27,7 @@ export class MountedRows<T extends WindowItem> {
     }
   }
 
-  /** A row was mounted, or its item changed. */
+  /** Registers a row that was mounted, or whose item changed; returns a function that removes the row. */
   mount(element: HTMLElement, item: T): () => void {
     this.#rows.set(element, item)
     this.#elements.set(item.key, element)
@@ -68,7 +68,7 @@ export class MountedRows<T extends WindowItem> {
     this.#new.clear()
   }
 
-  /** Returns whether the height differs from the known one. */
+  /** Stores the measured height of a row; returns false if the height was already known. */
   measure(row: Element, height: number): boolean {
     const item = this.#rows.get(row)
     if (!item) return false

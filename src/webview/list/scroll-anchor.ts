@@ -3,7 +3,7 @@ import type { Anchor, ListWindow, WindowItem } from './window.ts'
 /** The row that stays in place in the view, whatever the heights of the rows above. */
 export class ScrollAnchor<T extends WindowItem> {
   readonly #window: ListWindow<T>
-  /** where the user scrolled to */
+  /** the row at the position that the user scrolled to */
   #anchor: Anchor<T> | undefined
   /** the row under the pressed pointer, since a click must end on the element where it started */
   #pressed: Anchor<T> | undefined
@@ -12,7 +12,7 @@ export class ScrollAnchor<T extends WindowItem> {
     this.#window = window
   }
 
-  /** Everything under the pointer stays in place while it's pressed. */
+  /** Whether the pointer is pressed: everything under it stays in place meanwhile. */
   get isPressed(): boolean {
     return this.#pressed !== undefined
   }
@@ -21,7 +21,7 @@ export class ScrollAnchor<T extends WindowItem> {
     this.#anchor = anchor
   }
 
-  /** `item`: what is pressed, if it's a row */
+  /** The pointer was pressed. `item`: the row under the pointer, if any. */
   press(item: T | undefined, top: number): void {
     this.#pressed = item ? anchorOn(this.#window, item, top) : this.#window.anchorAt(top)
   }
@@ -30,7 +30,7 @@ export class ScrollAnchor<T extends WindowItem> {
     this.#pressed = undefined
   }
 
-  /** Dragging a selection beyond the edge scrolls. */
+  /** The view scrolled, perhaps because the user drags a selection beyond its edge: the pressed row stays at its new place. */
   scrolled(top: number): void {
     this.#pressed &&= anchorOn(this.#window, this.#pressed.item, top)
   }
@@ -43,7 +43,7 @@ export class ScrollAnchor<T extends WindowItem> {
     return anchor && this.#window.topOf(anchor)
   }
 
-  /** The row may have been recreated since. */
+  /** Returns the anchor with the current item of its row, which may have been recreated since. */
   #living(anchor: Anchor<T>): Anchor<T> | undefined {
     if (anchor.item.index >= 0) return anchor
     const item = this.#window.items.find(one => one.key === anchor.item.key)
@@ -51,7 +51,7 @@ export class ScrollAnchor<T extends WindowItem> {
   }
 }
 
-/** The row, at its place in a view whose upper edge is at `top`. */
+/** Returns an anchor for a row at its current place in a view whose upper edge is at `top`. */
 export function anchorOn<T extends WindowItem>(window: ListWindow<T>, item: T, top: number): Anchor<T> {
   return { item, delta: top - window.offsetOf(Math.max(0, item.index)) }
 }

@@ -4,10 +4,10 @@ import type { Range, WindowItem } from './window.ts'
 /** Rows with selected text stay in the page while they are within this number of rows from the view. */
 const MAX_SELECTED = 160
 
-/** The rows with selected text, which would be lost if they left the page. */
+/** The rows with selected text. The selection would be lost if its rows left the page. */
 export class SelectedRows<T extends WindowItem> {
   readonly #rows: Pick<MountedRows<T>, 'rowOf'>
-  /** the first and the last */
+  /** the first and the last row with selected text */
   #selected: readonly [T, T] | undefined
 
   constructor(rows: Pick<MountedRows<T>, 'rowOf'>) {
@@ -20,7 +20,7 @@ export class SelectedRows<T extends WindowItem> {
     this.#selected = one && other && (one.index <= other.index ? [one, other] : [other, one])
   }
 
-  /** The range together with the selected rows, unless they are far away. */
+  /** Returns the range extended to the selected rows, unless they are far away. */
   extend(range: Range): Range {
     const [first, last] = this.#selected ?? []
     if (!first || !last || first.index < 0 || last.index < 0) return range

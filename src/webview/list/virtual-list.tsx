@@ -11,18 +11,18 @@ interface VirtualListProps<T extends WindowItem> {
   version: Signal<number>
   class: string
   label: string
-  /** of the element that holds the rows */
+  /** the ID of the element that contains the rows */
   id?: string
-  /** false if another element has the focus */
+  /** false if another element, such as a search field, has the focus and controls the list */
   focusable?: boolean
   role: 'log' | 'listbox'
-  /** several rows can be selected together */
+  /** whether several rows can be selected together */
   multiselectable?: boolean
   rowClass: (item: T) => string
   renderRow: (item: T) => ComponentChildren
   /** `data-vscode-context` of a row, as JSON */
   rowContext?: (item: T) => string | undefined
-  /** below the rows, scrolling with them */
+  /** content below the rows, which scrolls with them */
   footer?: ComponentChildren
 }
 
@@ -77,9 +77,7 @@ interface Drawn {
   row: VNode
 }
 
-/**
- * The rows of a part of the list. Existing rows aren't rendered again, since they observe their own changes.
- */
+/** Returns the rows of a part of the list. Existing rows aren't rendered again, since they observe their own changes. */
 function useRows<T extends WindowItem>(props: VirtualListProps<T>, start: number, end: number): VNode[] {
   const { controller, renderRow, rowClass, rowContext } = props
   const before = useRef<{ renderRow: unknown; rows: Map<T, Drawn> } | undefined>(undefined)

@@ -3,7 +3,7 @@ export interface WindowItem {
   readonly key: string
   height: number
   measured: boolean
-  /** its current position; maintained by the window */
+  /** the row's current position; maintained by the window */
   index: number
 }
 
@@ -22,7 +22,7 @@ export interface Range {
 
 /**
  * Determines which rows of a long list are near the view, and their offsets. Heights may change at any time; the cost of
- * a change is the distance to the next requested row, so appending to a long list is cheap.
+ * a change is in proportion to the distance to the next requested row, so appending to a long list is cheap.
  */
 export class ListWindow<T extends WindowItem> {
   readonly #items: T[] = []
@@ -44,7 +44,7 @@ export class ListWindow<T extends WindowItem> {
 
   splice(start: number, remove: number, add: readonly T[]): void {
     for (const item of this.#items.slice(start, start + remove)) item.index = -1
-    // a call has a limited number of arguments
+    // not with `splice`, since a call can have only a limited number of arguments
     if (start + remove >= this.#items.length) {
       this.#items.length = start
       for (const item of add) this.#items.push(item)
@@ -61,7 +61,7 @@ export class ListWindow<T extends WindowItem> {
     if (item.index >= 0) this.#invalidate(item.index)
   }
 
-  /** The offset of a row from the top of the list. */
+  /** Returns the offset of a row from the top of the list. */
   offsetOf(index: number): number {
     const to = Math.min(index, this.#items.length)
     if (to > this.#valid) {
@@ -72,7 +72,7 @@ export class ListWindow<T extends WindowItem> {
     return this.#offsets[to]!
   }
 
-  /** The row at an offset from the top of the list, or else the nearest one. */
+  /** Returns the index of the row at an offset from the top of the list, or of the nearest row. */
   indexAt(offset: number): number {
     let low = 0
     let high = this.#items.length - 1
@@ -84,7 +84,7 @@ export class ListWindow<T extends WindowItem> {
     return low
   }
 
-  /** The rows that overlap the part of the list from `top` to `bottom`. */
+  /** Returns the rows that overlap the part of the list from `top` to `bottom`. */
   range(top: number, bottom: number): Range {
     if (this.#items.length === 0) return { start: 0, end: 0 }
     return { start: this.indexAt(Math.max(0, top)), end: this.indexAt(Math.max(0, bottom)) + 1 }

@@ -7,11 +7,11 @@ export interface MarkdownBlock {
   readonly index: number
   /** markdown-it's name of the block: `paragraph`, `fence`, `bullet_list`, … */
   type: string
-  /** its own lines, with the blank lines and link definitions before it */
+  /** the block's own lines, with the blank lines and link definitions before it */
   source: string
-  /** No later text changes it anymore (except a link definition, see {@link BlockStream.flush}). */
+  /** No later text changes the block (except a link definition, see {@link BlockStream.flush}). */
   closed: boolean
-  /** Increases whenever its HTML may have changed. */
+  /** Increases whenever the block's HTML may have changed. */
   version: number
   /** Version since which appended text only continued the block's last line: see `plain.ts`. */
   settled: number
@@ -32,10 +32,10 @@ interface Reference {
 }
 interface Group {
   type: string
-  /** the line after its last line */
+  /** the line after the block's last line */
   end: number
 }
-/** Longer blocks are cut, since messages don't need them and each step would take time in proportion to their length. */
+/** Longer blocks are cut, since each step takes time in proportion to the length of the open block. Characters. */
 const MAX_BLOCK = 16_384
 const cuttable = new Set([
   'paragraph',
@@ -52,7 +52,7 @@ const growing = new Set(['paragraph', 'heading', 'bullet_list', 'ordered_list', 
 
 /** Maximum length of text parsed in one step. Characters. */
 const MAX_PARSED_AT_ONCE = 2 * MAX_BLOCK
-/** A block of this length without a suitable position is cut at the end of a line. Characters. */
+/** A block of this length that has no good place for a cut is cut at the end of a line. Characters. */
 const MAX_WHOLE_BLOCK = 4 * MAX_BLOCK
 
 interface OpenFence {
@@ -65,14 +65,14 @@ interface OpenFence {
 
 /**
  * Splits a growing markdown text into top-level blocks so that a closed block is never parsed again. CommonMark
- * decides block structure line by line: once another top-level block began in a complete line, the ones before it are
+ * decides block structure line by line: once another top-level block begins in a complete line, the blocks before it are
  * settled. Only the rest, the tail, is parsed again as it grows. The blocks' HTML, joined, is the HTML of the whole text
- * (but for blocks of more than 16,384 characters, which are cut unless they are fences).
+ * (except that blocks of more than 16,384 characters are cut unless they are fences).
  *
  * Only a link definition (`[label]: URL`) affects earlier blocks: blocks that use a label are recorded, and get a new
  * version when its definition is added or changes.
  *
- * Cost of a flush: the length of the tail, or of what was appended when the tail is a fence or a line of it continues. A
+ * Cost of a flush: the length of the tail, or of the appended text if the tail is a fence or only its last line continues. A
  * text of any length is processed in steps of at most 32,768 characters, and a flush does as many as it has time for.
  */
 export class BlockStream {
@@ -80,7 +80,7 @@ export class BlockStream {
   #closed = 0
   /** source after the last closed block */
   #tail = ''
-  /** the tail is long and can't be cut, which its unchanged start determines */
+  /** whether the tail is long and can't be cut; its start decides, which doesn't change */
   #whole = false
   /** length of the processed part of the tail */
   #flushed = 0
@@ -143,7 +143,7 @@ export class BlockStream {
     return { changed: [...changed].sort((a, b) => a - b), before, pending }
   }
 
-  /** A long open fence makes up the whole tail. */
+  /** Makes the whole tail one block: a long open fence. */
   #putFence(changed: Set<number>): void {
     if (this.#put(this.#closed, 'fence', this.#tail, false)) changed.add(this.#closed)
     for (let i = this.#closed + 1; i < this.blocks.length; i++) changed.add(i)
@@ -164,7 +164,7 @@ export class BlockStream {
     return markdown.render(block.source, { references })
   }
 
-  /** The open block, when all appended text continues its last line. */
+  /** Returns the open block if all appended text continues its last line. */
   #growingLine(): MarkdownBlock | undefined {
     const block = this.blocks.at(-1)
     if (!block || block.closed || this.#newline || this.#fence || !growing.has(block.type)) return undefined
@@ -177,7 +177,7 @@ export class BlockStream {
   #growFence(fence: OpenFence): boolean {
     const complete = this.#tail.lastIndexOf('\n') + 1
     const lines = this.#tail.slice(fence.searched)
-    // the last line too: it may be the end of the fence already
+    // the incomplete last line may already close the fence, too
     for (const line of lines.split('\n')) {
       if (endsFence(line, fence)) {
         this.#fence = undefined
@@ -192,7 +192,7 @@ export class BlockStream {
     return true
   }
 
-  /** Moves every block that is settled from the tail to the closed ones. */
+  /** Closes every settled block of the tail. */
   #close(): void {
     const complete = this.#tail.slice(0, this.#tail.lastIndexOf('\n') + 1)
     this.#closeGroups(complete, topLevel(complete, {}), -1)
@@ -275,7 +275,7 @@ export class BlockStream {
     this.#whole = false
   }
 
-  /** Closes the first `count` groups of the tail, or all except the last one. */
+  /** Closes the first `count` groups of the tail; with a negative `count`, all except the last one. */
   #closeGroups(text: string, groups: readonly Group[], count: number): void {
     const settled = groups.slice(0, count < 0 ? -1 : count)
     if (settled.length === 0) return
@@ -337,7 +337,7 @@ export class BlockStream {
     return true
   }
 
-  /** The block's HTML changed, even if its source didn't. */
+  /** Gives the block a new version, because its HTML changed although its source may not have. */
   renew(block: MarkdownBlock): void {
     block.version++
     block.settled = block.version
@@ -380,13 +380,13 @@ function isList(type: string): boolean {
   return type === 'bullet_list' || type === 'ordered_list'
 }
 
-/** Where to cut a long block at the start of a text; 0 if it can't be cut. */
+/** Returns the position where to cut a long block at the start of a text; 0 if it can't be cut. */
 function cutOf(type: string, source: string): number {
   if (isList(type)) return itemCut(source)
   return type === 'paragraph' || type === 'heading' ? textCut(source) : lineCut(type, source)
 }
 
-/** After the last line's end in the second quarter of a long block whose lines are independent. */
+/** Cuts a long block of independent lines after the last line that ends in its second quarter. */
 function lineCut(type: string, source: string): number {
   const begin =
     type === 'blockquote' ? /\n(?= {0,3}>)/g : type === 'code_block' ? /\n(?= {4}|\t)/g : /\n(?=[^\n])/g
@@ -395,7 +395,7 @@ function lineCut(type: string, source: string): number {
   return cut > MAX_BLOCK / 2 ? cut : 0
 }
 
-/** The first two lines, with the line ends. */
+/** Returns the first two lines of a table, with their line ends. */
 function tableHead(source: string): string {
   const lines = source.replace(/^\s*\n/, '').split('\n', 2)
   return lines.map(line => `${line}\n`).join('')
@@ -415,7 +415,7 @@ function itemCut(source: string): number {
   return cut
 }
 
-/** After a line's end in the third quarter of a long text, else after a space in the fourth, else at its end. */
+/** Cuts a long text after a line that ends in its third quarter, else after a space in the fourth, else at its end. */
 function textCut(source: string): number {
   const line = source.indexOf('\n', MAX_BLOCK / 2) + 1
   if (line > 0 && line <= (MAX_BLOCK * 3) / 4) return line
@@ -428,7 +428,7 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code < 0xdc00
 }
 
-/** The top-level blocks of a text, block structure only; definitions found are put into `references`. */
+/** Returns the top-level blocks of a text without parsing their inline content; adds definitions to `references`. */
 function topLevel(source: string, references: Record<string, Reference>): Group[] {
   const tokens: ReturnType<typeof markdown.parse> = []
   markdown.block.parse(source.replace(/\0/g, '\uFFFD'), markdown, { references }, tokens)
@@ -441,9 +441,7 @@ function topLevel(source: string, references: Record<string, Reference>): Group[
   return source.includes('<details') ? joinFolds(groups, source) : groups
 }
 
-/**
- * Everything from `<details>` to `</details>` is one block, since separately, neither would contain anything.
- */
+/** Joins everything from `<details>` to `</details>` into one block, since separate blocks couldn't be inside of the element. */
 function joinFolds(groups: readonly Group[], source: string): Group[] {
   const lines = lineStarts(source)
   const joined: Group[] = []
@@ -485,13 +483,13 @@ function beginningOf(text: string): string {
 interface FenceOpening {
   mark: string
   length: number
-  /** start of the line after the block */
+  /** position after the opening line */
   end: number
 }
 
 /**
- * Parsed by hand, since a regular expression would try every length of the fence. `undefined` if no fence starts there,
- * or its first line is incomplete.
+ * Reads the opening line by hand, since a regular expression would try every length of the fence. Returns `undefined` if the
+ * text doesn't start with a fence, or its first line is incomplete.
  */
 function fenceOpening(text: string): FenceOpening | undefined {
   let at = 0
@@ -525,7 +523,7 @@ function endsFence(line: string, { mark, length }: Pick<FenceOpening, 'mark' | '
   return marks >= length && /^[ \t]*$/.test(line.slice(at + marks))
 }
 
-/** The fence in `source`, if it isn't closed yet. */
+/** Returns the fence at the start of `source`, if it isn't closed yet. */
 function openFence(source: string): OpenFence | undefined {
   const opening = fenceOpening(source)
   if (!opening) return undefined

@@ -11,7 +11,7 @@ const MAX_HIGHLIGHTED_AT_ONCE = 8000
 /** Long plain code is rendered in pieces of about this length, which the browser lays out independently. */
 export const PIECE_LENGTH = 4000
 
-/** by element: the code of blocks with only a part in the page */
+/** by block element: the whole code of a block of which the page has only a part */
 const codes = new WeakMap<Element, () => string>()
 
 /** Registers the code of a block of which the page has only a part. */
@@ -30,7 +30,7 @@ export function codeBlockHtml(code: string, info: string): string {
   const { language } = about
   const text = code.endsWith('\n') ? code.slice(0, -1) : code
   const mayColor = language !== '' && text.length <= MAX_HIGHLIGHTED
-  // of long code this only asks for the grammar
+  // long code is highlighted later; this call only requests the grammar
   const html = mayColor ? highlight(text.length > MAX_HIGHLIGHTED_AT_ONCE ? '' : text, language) : undefined
   const colored = text.length > MAX_HIGHLIGHTED_AT_ONCE ? undefined : html
   return (
@@ -47,7 +47,7 @@ export function codeBarHtml(about: FenceInfo): string {
   )
 }
 
-/** The target of the code, for applying it. */
+/** Attributes with the code's language and the lines of the file that applying the code replaces. */
 function placeAttributes({ language, path, from, to }: FenceInfo): string {
   let attributes = ''
   if (language) attributes += ` data-language="${escapeHtml(language)}"`
@@ -94,7 +94,7 @@ function plainHtml(text: string): string {
   return html
 }
 
-/** The language's name in a fence's info: `ts`, `ts title="a"`, `{.python}`; of `12:30:src/a.ts` its extension. */
+/** Returns the language named in a fence's info (`ts`, `ts title="a"`, `{.python}`); for `12:30:src/a.ts`, the file's extension. */
 export function languageOf(info: string): string {
   return fenceInfo(info).language
 }

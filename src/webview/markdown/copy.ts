@@ -2,7 +2,7 @@ import { codeFence } from '../../common/code-fence.ts'
 import { sourceOf } from '../rich/rich-source.ts'
 
 /**
- * The selection as Markdown, if it's more than a part of a paragraph or a code block; `undefined` if the browser's result
+ * Returns the selection as Markdown; `undefined` for a part of a paragraph or a code block, where the browser's copied text
  * is fine.
  */
 export function selectedMarkdown(selection: Selection): string | undefined {
@@ -22,7 +22,7 @@ function elementOf(node: Node): Element {
   return node instanceof Element ? node : node.parentElement!
 }
 
-/** A formula is copied whole or not at all. */
+/** Extends the range to whole formulas, since a part of a formula can't be copied. */
 function takeWhole(range: Range): void {
   const start = elementOf(range.startContainer).closest('.math')
   const end = elementOf(range.endContainer).closest('.math')
@@ -42,7 +42,7 @@ const blockTags = /^(?:P|DIV|UL|OL|LI|PRE|TABLE|H[1-6]|BLOCKQUOTE|DETAILS|SUMMAR
 const notCopied =
   '.code-bar, .row-actions, .subagent-name, .visually-hidden, script, style, .codicon:not(.task-box)'
 
-/** The blocks of a node, each followed by an empty line; text between them as a paragraph. */
+/** Returns the blocks of a node as Markdown, each followed by an empty line; text between blocks becomes a paragraph. */
 function blocks(node: Node): string {
   let text = ''
   let line = ''
@@ -133,7 +133,7 @@ function table(element: Element): string {
   return line(head) + line(rules) + rest.map(line).join('')
 }
 
-/** The alignment of a column. */
+/** Returns the Markdown delimiter (`:--`) for the alignment of a column. */
 function ruleOf(head: Element | undefined): string {
   if (head?.classList.contains('align-center')) return ':-:'
   if (head?.classList.contains('align-right')) return '--:'

@@ -73,12 +73,12 @@ export class MarkdownDocument {
     })
   }
 
-  /** Reports the cost of rendering, in milliseconds. */
+  /** Takes the time that rendering took, in milliseconds, which delays the next {@link flush}. */
   spent(milliseconds: number): void {
     this.#notBefore = Math.max(this.#notBefore, performance.now() + milliseconds / TIME_SHARE)
   }
 
-  /** The version of a block; read it while rendering the block. */
+  /** The version of a block, as a signal that a component reads to be rendered again. */
   watch(index: number): Signal<number> {
     let watcher = this.#watchers.get(index)
     if (!watcher) {
@@ -88,7 +88,7 @@ export class MarkdownDocument {
     return watcher
   }
 
-  /** The sanitized HTML of a block. Its block is rendered again when a grammar that its code needs has loaded. */
+  /** Returns the sanitized HTML of a block. The block is rendered again when a grammar that its code needs has loaded. */
   html(index: number): string {
     const block = this.#stream.blocks[index]
     if (!block) return ''
@@ -122,7 +122,7 @@ const allowed = {
       ' ',
     ),
   ALLOW_DATA_ATTR: false,
-  /** and `data:` in images */
+  /** applies to links; the sanitizer also allows `data:` in images */
   ALLOWED_URI_REGEXP: LINK,
 }
 
@@ -133,11 +133,11 @@ export function isPlain(html: string): boolean {
 
 let purifier: typeof DOMPurify | undefined
 
-/** HTML with only the elements that prose needs; each link shows its target. */
+/** Returns the HTML with only the elements that prose needs; the tooltip of each link shows its target. */
 function sanitize(html: string): string {
   if (isPlain(html)) return html
   if (!purifier) {
-    // a separate instance, because the hook is only for prose
+    // an instance of its own, because the hook is only for prose
     purifier = DOMPurify(window)
     purifier.addHook('afterSanitizeAttributes', node => {
       if (node.nodeName === 'A') sayTarget(node)

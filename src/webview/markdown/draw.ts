@@ -6,10 +6,10 @@ import { PIECE_LENGTH } from './code.ts'
 import type { MarkdownDocument } from './document.ts'
 import { growLine } from './plain.ts'
 
-/** A growing code block is highlighted at every step up to this length; then only plain text is added until it closes. */
+/** A longer growing code block isn't highlighted at every step: new text is added plain until the block closes. Characters. */
 const MAX_HIGHLIGHTED_WHILE_OPEN = 6000
 
-/** The last block of a text is never closed, although its fence may have ended. */
+/** Whether a fence's source ends with its closing line. The last block of a text is never `closed`, even then. */
 function hasEnded(source: string): boolean {
   return /\n {0,3}(?:`{3,}|~{3,})\s*$/.test(source.slice(-100))
 }
@@ -99,13 +99,13 @@ function colorLater(element: HTMLElement): void {
   if (pieces.length === 0) return
   const next = () => {
     const piece = pieces.shift()
-    // redrawn meanwhile, or no longer in the page
+    // the block was redrawn meanwhile, or left the page
     if (!piece?.isConnected) return
     if (isSelected(piece)) pieces.push(piece)
     else {
       const language = piece.closest<HTMLElement>('.code-block')?.dataset.language ?? ''
       const html = highlight(piece.textContent ?? '', language)
-      // its grammar is loading; then the block is rendered again
+      // the grammar is still loading; the block is rendered again once it has loaded
       if (html === undefined) return
       piece.innerHTML = html
     }
@@ -114,7 +114,7 @@ function colorLater(element: HTMLElement): void {
   whenIdle(next, 0)
 }
 
-/** Text that the user has selected isn't changed. */
+/** Whether the user's selection touches the piece: selected text isn't changed. */
 function isSelected(piece: HTMLElement | undefined): boolean {
   const selection = getSelection()
   if (!piece || !selection?.rangeCount || selection.isCollapsed) return false
@@ -166,7 +166,7 @@ function sameRich(node: Element, to: Element): boolean {
   return ['data-rich', 'data-source'].every(name => node.getAttribute(name) === to.getAttribute(name))
 }
 
-/** Appends instead of replacing if possible, which preserves a selection in the text. */
+/** Changes the text, by appending if possible, which preserves a selection in the text. */
 function setText(node: Text, text: string): void {
   const now = node.data
   if (now === text) return

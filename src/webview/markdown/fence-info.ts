@@ -1,6 +1,6 @@
 /** The text after a fence: the language of its code, and the file that the code is for, if named. */
 export interface FenceInfo {
-  /** as written; empty if there is none */
+  /** the language as written; empty if none is named */
   language: string
   path?: string
   /** 1-based first and last line of the file that the code replaces */

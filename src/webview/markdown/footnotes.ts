@@ -10,8 +10,8 @@ const mark = /\[\^([^\s[\]]{1,80})\]/y
 /**
  * Footnotes: `[^1]` in a text, and `[^1]: …` where it's defined. A reference without a definition stays plain text
  * (`[^a-z]`). Footnotes stay where they were written, with their own labels, since numbering them would require the
- * complete text, which may still be growing. They are stored with the link definitions, so that a reference before its
- * definition is rendered again when that arrives.
+ * complete text, which may still be growing. Definitions are stored with the link definitions, so that a reference before
+ * its definition is rendered again when the definition arrives.
  */
 export function footnotes(markdown: Markdown): void {
   markdown.block.ruler.before('reference', 'footnote', footnote)
@@ -66,7 +66,7 @@ export function footnotes(markdown: Markdown): void {
     return true
   }
 
-  /** Whether a footnote continues: in a line that is neither blank nor another definition, or an indented line after a blank line. */
+  /** Whether a footnote continues in `line`, which is neither blank nor another definition, or is indented after a blank line. */
   function isContinued(state: BlockState, line: number, lineAt: (line: number) => string): boolean {
     if (state.sCount[line]! < state.blkIndent && !state.isEmpty(line)) return false
     if (state.isEmpty(line)) {

@@ -30,7 +30,7 @@ export function math(markdown: Markdown): void {
   }
 }
 
-/** A formula to be rendered later: a `div` as a block, a `span` within a paragraph. */
+/** Returns the HTML of a formula to be rendered later: a `div` as a block, a `span` within a paragraph. */
 export function mathHtml(
   formula: string,
   source: string,
@@ -121,14 +121,14 @@ function looksLikeMath(formula: string): boolean {
   return /[\\^_=+<>{}]|\d\s*[-*/]|^\p{L}$/u.test(formula)
 }
 
-/** A line that starts a multi-line formula, or contains a whole one. */
+/** Returns the start of the block formula that begins in the line, and whether the line contains the `whole` formula. */
 function opens(line: string): { open: string; rest: string; whole: boolean } | undefined {
   const open = /^(?:\$\$(?!\$)|\\\[)/.exec(line)?.[0]
   if (!open) return undefined
   const rest = line.slice(2)
   const end = indexOfClose(rest, closing[open]!, 0, rest.length)
   if (end < 0) return { open, rest, whole: false }
-  // text after the end: an inline formula
+  // with text after its end, the formula is an inline one
   if (rest.slice(end + 2).trim() !== '' || rest.slice(0, end).trim() === '') return undefined
   return open === '\\[' && !looksLikeMath(rest) ? undefined : { open, rest: rest.slice(0, end), whole: true }
 }

@@ -35,7 +35,7 @@ rules.fence = (tokens, index) => {
   const token = tokens[index]!
   const info = markdown.utils.unescapeAll(token.info)
   const code = codeBlockHtml(token.content, info)
-  // not while it grows, since an incomplete formula or diagram can't be rendered
+  // an incomplete formula or diagram can't be rendered
   if (!token.meta?.ended) return code
   const language = languageOf(info).toLowerCase()
   const source = token.content.trim()
@@ -45,7 +45,7 @@ rules.fence = (tokens, index) => {
     return `<div class="diagram" data-rich="mermaid" data-source="${packSource(source)}">${code}</div>\n`
   return code
 }
-/** Reports for each fence whether it's closed. */
+/** Sets `meta.ended` of each closed fence. */
 markdown.core.ruler.after('block', 'ended_fences', state => {
   let lines: string[] | undefined
   for (const token of state.tokens) {
@@ -58,7 +58,7 @@ markdown.core.ruler.after('block', 'ended_fences', state => {
     token.meta = { ended }
   }
 })
-/** Titles in an answer are below the page's title and the prompts. */
+/** Lowers the level of headings in an answer by two, below the page's title and the prompts. */
 rules.heading_open = (tokens, index, options, _, renderer) => {
   const token = tokens[index]!
   token.attrSet('aria-level', String(Number(token.tag.slice(1)) + 2))
@@ -116,7 +116,7 @@ rules.image = (tokens, index) => {
   return `<a href="${escapeHtml(source)}" class="image-link">${escapeHtml(alt || source)}</a>`
 }
 
-/** Column alignment as a class instead of a style attribute. */
+/** Sets column alignment by a class instead of a style attribute. */
 for (const rule of ['th_open', 'td_open'] as const) {
   rules[rule] = (tokens, index, options, _env, self) => {
     const token = tokens[index]!
@@ -153,7 +153,7 @@ rules.html_block = (tokens, index) => {
   return /^\s*</.test(html) || html.trim() === '' ? html : `<p>${html}</p>\n`
 }
 
-/** `- [ ] ` and `- [x] ` at the start of a list item become a box. */
+/** Renders `- [ ] ` and `- [x] ` at the start of a list item as a checkbox. */
 markdown.core.ruler.after('inline', 'task_list', state => {
   const { tokens } = state
   for (let i = 2; i < tokens.length; i++) {

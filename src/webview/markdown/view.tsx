@@ -14,7 +14,7 @@ interface BlockProps {
   part: number
 }
 
-/** A block of a text. When it changes, only this block is redrawn, and unchanged nodes stay. */
+/** A block of a text. When the block changes, only it is redrawn, and its unchanged nodes stay. */
 export function MarkdownBlockView({ document: text, part }: BlockProps) {
   const [isLong, setLong] = useState(() => isLongFence(text.blocks[part]))
   useSignalEffect(() => {
@@ -40,7 +40,7 @@ interface TextProps {
   class?: string
 }
 
-/** A complete text that doesn't grow. */
+/** A whole Markdown text that doesn't grow. */
 export function MarkdownText({ text, class: className }: TextProps) {
   const [, setFlushed] = useState(0)
   const whole = useMemo(() => {

@@ -279,7 +279,7 @@ function answeredText({
 
 interface SwitchProps {
   isOn: boolean
-  /** name of the server or session that it turns on and off */
+  /** name of the server or session that the switch turns on and off */
   name: string
   title?: string
   onSwitch: (on: boolean) => void

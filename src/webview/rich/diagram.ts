@@ -9,13 +9,13 @@ export interface DiagramImage {
   height: number
 }
 
-/** Rendered again only in another theme. */
+/** by theme colors and source: rendered or pending images */
 const images = new Map<string, Promise<DiagramImage>>()
 const MAX_IMAGES = 40
 
 /**
- * Renders a diagram in the colors of the theme. `large`: also if it takes long. Rejects with the reason if it can't be
- * rendered.
+ * Renders a diagram in the colors of the theme. `large`: even if rendering may take long. Rejects with the reason if the diagram
+ * can't be rendered.
  */
 export function diagramImage(source: string, large = false): Promise<DiagramImage> {
   const colors = diagramColors()
@@ -54,7 +54,7 @@ async function draw(
   findInFrames()
   mermaid.initialize({
     startOnLoad: false,
-    // Rendered in the document of a frame, because labels become markup while they are measured, which must not affect
+    // Mermaid renders in the document of a frame, because labels become markup while they are measured, which must not affect
     // this page.
     securityLevel: 'sandbox',
     htmlLabels: false,
@@ -85,7 +85,7 @@ async function draw(
   }
 }
 
-/** The image in the frame that Mermaid returns: `<iframe src="data:text/html;charset=UTF-8;base64,…">`. */
+/** Returns the image in the frame that Mermaid returns: `<iframe src="data:text/html;charset=UTF-8;base64,…">`. */
 function svgIn(frame: string): string {
   const encoded = /;base64,([A-Za-z0-9+/=]+)"/.exec(frame)?.[1]
   if (encoded === undefined) throw new Error('It is empty.')
@@ -156,7 +156,7 @@ function allowDrawnStyles(): void {
   }
 }
 
-/** The variables of Mermaid's theme, derived from VS Code's colors. */
+/** Returns the variables of Mermaid's theme, derived from VS Code's colors. */
 export function diagramColors() {
   const style = getComputedStyle(document.body)
   const probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
@@ -277,7 +277,7 @@ function variable(style: CSSStyleDeclaration, name: string): string {
 
 type Probe = CanvasRenderingContext2D | null
 
-/** The color as `#rrggbb`, blended with the surface if it's transparent, since Mermaid calculates with colors. */
+/** Returns the color as `#rrggbb`, blended with the surface if it's transparent, since Mermaid calculates with colors. */
 function opaque(probe: Probe, color: string, surface: string): string {
   if (!probe || color === '') return surface
   probe.globalCompositeOperation = 'source-over'

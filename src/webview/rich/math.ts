@@ -5,7 +5,7 @@ import { loadStyles } from '../ui/lazy.tsx'
 /** An agent's formulas can't load, link or run anything, expand endlessly or fill the page. */
 const limits = { trust: false, strict: 'ignore', maxSize: 24, maxExpand: 300 } as const
 
-/** Loads the styles and the fonts that nearly all formulas use: text is blank while its font loads. */
+/** Loads the styles and the fonts that nearly all formulas use, since text would be blank while its font loads. */
 export async function loadLook(): Promise<void> {
   await loadStyles('math')
   const fonts = ['1em KaTeX_Main', 'italic 1em KaTeX_Math']
@@ -13,7 +13,7 @@ export async function loadLook(): Promise<void> {
   await Promise.allSettled(fonts.map(font => document.fonts?.load(font)))
 }
 
-/** Renders a formula into its element, with MathML for screen readers; an invalid one stays source. */
+/** Renders a formula into its element, with MathML for screen readers; an invalid formula stays source. */
 export function drawFormula(element: HTMLElement, source: string): void {
   const displayMode = element.classList.contains('math-display')
   const drawn = document.createElement('span')

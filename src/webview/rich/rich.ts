@@ -42,7 +42,7 @@ const loadMath = loadOnce(async () => {
 })
 
 const loadDiagrams = loadOnce(() => import('./diagram.ts'))
-/** Displayed diagrams are rendered again when the theme changes. */
+/** whether changes of the theme are observed, after which displayed diagrams are rendered again */
 let watching = false
 
 /** Renders a large diagram on request. */
@@ -82,18 +82,18 @@ function watchTheme(): void {
 }
 
 /**
- * Estimates from its text how much work it is to render a diagram. Rendering can't be stopped and blocks the page: in a
- * busy browser, about 5 ms per unit, measured over all kinds.
+ * The work of rendering a diagram is estimated from its source. Rendering can't be stopped and blocks the page: in a
+ * busy browser, for about 5 ms per unit of work, measured over all kinds of diagrams.
  */
 
-/** More work than this is done only on request, because it may take more than a second. */
+/** A diagram that needs more work is rendered only on request, because rendering may take more than a second. */
 export const MAX_WORK = 160
-/** Longer text isn't analyzed. UTF-16 units. */
+/** Longer sources aren't analyzed and count as too much work. UTF-16 units. */
 const MAX_LENGTH = 20_000
 
 /** Kinds of diagrams whose layout depends on links, so that both nodes and links cost time. */
 const linked = /^(?:graph|flowchart|class|state|er|requirement|block|architecture|c4|swimlane|usecase)/i
-/** Kinds that try several layouts. */
+/** Kinds of diagrams for which Mermaid tries several layouts. */
 const tried = /^(?:mindmap|ishikawa|venn)/i
 
 export function diagramWork(source: string): number {
@@ -109,7 +109,7 @@ export function diagramWork(source: string): number {
   return statements.reduce((sum, statement) => sum + linksIn(statement), statements.length / 2)
 }
 
-/** `a & b --> c & d` are four. */
+/** Returns the number of links in a statement: `a & b --> c & d` are four. */
 function linksIn(statement: string): number {
   const ends = statement.split(/[-=~.]{2,}/).map(part => part.split('&').length)
   let links = 0
@@ -151,7 +151,7 @@ function showDiagram(element: HTMLElement, { figure, note }: DiagramFrame, image
   element.dataset.state = 'drawn'
 }
 
-/** Rendering a diagram blocks the page, so a large one is rendered only on request. */
+/** Shows a button that renders a large diagram, since rendering would block the page. */
 function askToDraw(element: HTMLElement, { note }: DiagramFrame): void {
   const button = document.createElement('button')
   button.type = 'button'
@@ -198,7 +198,7 @@ function toolbar(): HTMLElement {
   return bar
 }
 
-/** `Diagram (sequenceDiagram)`, and its title if it has one. */
+/** Returns a label such as `Diagram (sequenceDiagram)`, or with the diagram's title if it has one. */
 function diagramName(source: string): string {
   const title = /^\s*(?:accTitle\s*:|title:?)\s*(.+)$/m.exec(source)?.[1]?.trim()
   if (title) return t('Diagram: {0}', title.slice(0, 120))

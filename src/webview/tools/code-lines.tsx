@@ -5,7 +5,7 @@ import { highlight, loadGrammars, takeWanted } from './highlight.ts'
 import { type Token, tokenLines } from './highlighted-lines.ts'
 import { useLineSource, useVisibleLines } from './visible-lines.ts'
 
-/** Lines are highlighted in groups of this many, when the first of a group becomes visible. */
+/** Number of lines in a group. A group is highlighted when its first line becomes visible. */
 const GROUP = 100
 /** Longer groups aren't highlighted. Characters. */
 const MAX_COLORED = 40_000
@@ -65,7 +65,7 @@ export function CodeLines({ lines, language, follow = false }: Props) {
   )
 }
 
-/** The longest of the lines in the page, in characters, where a tab counts as four. */
+/** Returns the length of the longest line in the page, in characters, where a tab counts as four. */
 function widest(lines: readonly string[], start: number, end: number): number {
   let characters = 0
   for (let i = start; i < end; i++) {
@@ -94,7 +94,7 @@ function tokensOf(tokens: readonly Token[] | undefined, line: string) {
   )
 }
 
-/** Colors of lines, computed in groups; groups are independent, so code that spans two may lose its color. */
+/** Returns the colors of lines, computed in groups; groups are independent, so a comment across two groups may lose its color. */
 function useColors(
   lines: readonly string[],
   language: string,
@@ -131,7 +131,7 @@ function useColors(
     groups.set(group, { text, lines: colored })
     return colored
   }
-  // once per rendering for each group
+  // each group is read once per rendering
   const drawn = new Map<number, Token[][] | undefined>()
   return line => {
     const group = Math.floor(line / GROUP)

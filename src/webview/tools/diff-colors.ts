@@ -6,11 +6,11 @@ import { highlight, loadGrammars, takeWanted } from './highlight.ts'
 import { type Token, tokenLines } from './highlighted-lines.ts'
 import { languageOfPath } from './languages.ts'
 
-/** Longer sides aren't highlighted. Characters. */
+/** A longer side of a diff isn't highlighted. Characters. */
 const MAX_HIGHLIGHTED = 40_000
 
 interface Side {
-  /** by line number */
+  /** the colored tokens by line number */
   readonly lines: Map<number, Token[]>
 }
 
@@ -28,7 +28,7 @@ export class DiffColors {
     this.#language = languageOfPath(path)
   }
 
-  /** The tokens of a line. `shift`: the offset of its line numbers. */
+  /** Returns the tokens of a line. `shift`: the offset that was added to its line number. */
   tokens(line: DiffLine, shift: number): Token[] {
     const side = line.kind === 'removed' ? 'old' : 'new'
     const number = (line.kind === 'removed' ? line.old : line.new) ?? 0
@@ -61,7 +61,7 @@ export class DiffColors {
     return this.#sides
   }
 
-  /** Returns false if the text is too long. */
+  /** Highlights the lines of one side of a hunk; returns false if the text is too long. */
   #read(into: Map<number, Token[]>, start: number, lines: readonly string[]): boolean {
     if (lines.length > MAX_HIGHLIGHTED / 4) return false
     const text = lines.join('\n')
@@ -90,7 +90,7 @@ export function colorsOf(diff: FileDiff, path: string): DiffColors {
 /** Changes within longer lines aren't computed. Characters. */
 const MAX_COMPARED = 600
 
-/** The characters of a line that differ from its replacement, as `[from, to]`; none if the lines have little in common. */
+/** Returns the parts of a line that differ from its counterpart, as `[from, to]`; none if the lines have little in common. */
 export function changedRanges(line: string, mate: string): Array<[number, number]> {
   if (line.length > MAX_COMPARED || mate.length > MAX_COMPARED || line === mate) return []
   const ranges: Array<[number, number]> = []
@@ -111,7 +111,7 @@ export function changedRanges(line: string, mate: string): Array<[number, number
   return same >= least ? ranges : []
 }
 
-/** The tokens, with the parts in the ranges marked. */
+/** Splits the tokens so that the parts in the ranges are marked as changed. */
 export function markRanges(
   tokens: readonly Token[],
   ranges: ReadonlyArray<readonly [number, number]>,

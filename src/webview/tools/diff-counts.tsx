@@ -4,7 +4,7 @@ import type { ToolCallEntry } from '../../conversation/state.ts'
 import { formatNumber, plural } from '../l10n.ts'
 import type { FileDiff } from './diff.ts'
 
-/** `+12 −3`; empty for a side without lines, so that adjacent text ends at the edge. */
+/** The numbers of added and removed lines: `+12 −3`. A number of 0 is omitted, so that adjacent text ends at the edge. */
 export function DiffCounts({ added, removed }: { added: number; removed: number }) {
   if (added + removed === 0) return null
   return (
@@ -45,7 +45,7 @@ export function ToolCounts({ entries }: { entries: readonly ToolCallEntry[] }) {
 /** Texts up to this total length are compared immediately. Characters. */
 const MAX_COMPARED_AT_ONCE = 100_000
 
-/** The module that compares, loaded with the first visible change. */
+/** The module that compares texts, loaded with the first visible change. */
 let loaded: typeof import('./diff.ts') | undefined
 export async function loadComparison(): Promise<void> {
   loaded = await import('./diff.ts')
@@ -55,8 +55,8 @@ type Soon = FileDiff | null | undefined
 const known = new WeakMap<FileChange, Signal<Soon>>()
 
 /**
- * The diff of a changed file, computed once by `diffOf`. A long one, or one from before the module was loaded, is
- * computed when the page is idle; until then, it's `null`, and observers are updated when it's available.
+ * Returns the diff of a changed file, computed once by `diffOf`. The diff of long texts, or one requested before the module is
+ * loaded, is computed when the page is idle; until then, the result is `null`, and observers are updated later.
  */
 export function diffSoon(change: FileChange, patch?: string): Soon {
   let diff = known.get(change)
@@ -76,7 +76,7 @@ function compare(diff: Signal<Soon>, change: FileChange, patch: string | undefin
   if (!loaded) {
     loadComparison().then(
       () => compare(diff, change, patch, atOnce),
-      // unlikely, since the page itself came from the same folder; then there are no counts, and the diff opens in an editor
+      // a failure is unlikely, since the page itself came from the same folder; without counts, the diff still opens in an editor
       () => undefined,
     )
   } else if (atOnce) made(loaded)

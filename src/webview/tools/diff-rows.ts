@@ -9,20 +9,20 @@ export interface DiffLine {
   /** the counterpart of a changed line on the other side */
   mate?: string
 }
-/** Unchanged lines that are hidden. */
+/** A row in place of hidden unchanged lines. */
 export interface DiffFold {
   kind: 'fold'
   /** index of the fold from the top, which identifies it */
   fold: number
   count: number
-  /** whether the text of the lines is known */
+  /** whether the text of the lines is known, so that the fold can be expanded */
   canOpen: boolean
 }
 export type DiffRow = DiffLine | DiffFold
 /** A row with two sides; a side without a line is empty. */
 export type SplitRow = DiffFold | { kind: 'pair'; left?: DiffLine; right?: DiffLine }
 
-/** The rows of an inline diff; `opened`: the expanded folds. `shift`: added to line numbers. */
+/** Returns the rows of an inline diff. `opened`: the expanded folds. `shift`: a number to add to line numbers. */
 export function unifiedRows(diff: FileDiff, opened: ReadonlySet<number>, shift = 0): DiffRow[] {
   const rows: DiffRow[] = []
   let nextOld = 1
@@ -61,7 +61,7 @@ export function unifiedRows(diff: FileDiff, opened: ReadonlySet<number>, shift =
   return rows
 }
 
-/** The lines that replaced a group of removed lines, or that a group of added lines replaced. */
+/** Returns the lines that replaced a group of removed lines, or that a group of added lines replaced. */
 function mates(groups: readonly DiffGroup[], index: number): readonly string[] | undefined {
   const group = groups[index]!
   if (group.kind === 'same') return undefined
@@ -69,7 +69,7 @@ function mates(groups: readonly DiffGroup[], index: number): readonly string[] |
   return other && other.kind !== 'same' && other.kind !== group.kind ? other.lines : undefined
 }
 
-/** The rows of a side-by-side diff: removed lines next to the lines that replaced them. */
+/** Returns the rows of a side-by-side diff: removed lines next to the lines that replaced them. */
 export function splitRows(rows: readonly DiffRow[]): SplitRow[] {
   const result: SplitRow[] = []
   for (let i = 0; i < rows.length; ) {

@@ -200,7 +200,7 @@ function SplitSide({ position, row, which, colors, shift, open, digits }: SplitS
 const signs = { same: ' ', added: '+', removed: '−' } as const
 
 interface LineProps {
-  /** its index among the rows of the diff */
+  /** the line's index among the rows of the diff */
   position: number
   line: DiffLine
   colors: DiffColors
@@ -208,7 +208,7 @@ interface LineProps {
   numbers: string
 }
 
-/** A line. CSS renders its numbers and sign, so that they aren't copied. */
+/** A line of a diff. CSS renders its numbers and sign, so that they aren't copied. */
 function Line({ position, line, colors, shift, numbers }: LineProps) {
   const pieces = colors.tokens(line, shift).map((token, i) => {
     const classes = [token.class, token.changed ? 'diff-word' : undefined].filter(Boolean).join(' ')
@@ -241,7 +241,7 @@ function padded(number: number | undefined, digits: number): string {
 interface FoldProps {
   row: DiffFold
   open: (fold: number) => void
-  /** Whether the line is also on the other side. */
+  /** whether the same fold is already shown on the other side */
   again?: boolean
 }
 

@@ -9,7 +9,7 @@ export interface DiffGroup {
 export interface DiffHunk {
   /** 1-based first line in the new text */
   start: number
-  /** first line in the old text */
+  /** 1-based first line in the old text */
   oldStart: number
   groups: DiffGroup[]
 }
@@ -18,11 +18,11 @@ export interface FileDiff {
   added: number
   removed: number
   hunks: DiffHunk[]
-  /** Too much changed in one place to compare in time: all of its old lines, then all new ones. */
+  /** whether too much changed in one place to compare in time, so the place has all its old lines, then all new ones */
   coarse: boolean
-  /** All lines of the new text, if the change contained its texts; includes the unchanged lines between hunks. */
+  /** all lines of the new text, with the unchanged lines between hunks; absent if only a patch is known */
   newLines?: readonly string[]
-  /** Other information in a patch: a binary file, a changed mode. */
+  /** other information in a patch: a binary file, or a changed mode */
   note?: 'binary' | { oldMode: string; newMode: string }
 }
 
@@ -32,12 +32,12 @@ const TIMEOUT_MS = 40
 const LONG_TEXT = 400_000
 /** Number of context lines around a change. */
 const CONTEXT_LINES = 3
-/** Number of lines to search in a long text for the point where both sides are the same again. */
+/** Maximum number of lines that are searched in a long text until both sides are the same again. */
 const MAX_LOOKAHEAD = 400
 /** Maximum number of lines of a section, on both sides, that the library compares. */
 const MAX_SECTION = 400
 
-/** The diff of one changed file. `patch` is used if the change doesn't contain its texts. */
+/** Returns the diff of one changed file. `patch` is used if the change doesn't contain its texts. */
 export function diffOf(change: FileChange, patch?: string): FileDiff | undefined {
   if (change.newText !== undefined || change.oldText !== undefined) {
     return compare(change.oldText ?? '', change.newText ?? '')
@@ -101,7 +101,7 @@ function pushLines(hunk: DiffHunk, kind: DiffGroup['kind'], lines: readonly stri
   else hunk.groups.push({ kind, lines: [...lines] })
 }
 
-/** The lines of a section; equal lines in a short one are detected. */
+/** Adds the lines of a section to a hunk. Equal lines within a short section are detected. */
 function pushStretch(
   diff: FileDiff,
   hunk: DiffHunk,
@@ -130,7 +130,7 @@ function pushStretch(
   pushLines(hunk, 'added', added)
 }
 
-/** The sections in which the sides differ, in order. */
+/** Returns the sections in which the sides differ, in order. */
 function findStretches(before: readonly string[], after: readonly string[]): Stretch[] {
   let oldEnd = before.length
   let newEnd = after.length
@@ -154,7 +154,7 @@ function findStretches(before: readonly string[], after: readonly string[]): Str
   return stretches
 }
 
-/** The number of lines on each side until both are the same again; all remaining lines if that isn't soon. */
+/** Returns the number of lines on each side until both are the same again; all remaining lines if they stay different for long. */
 function untilSame(
   before: readonly string[],
   after: readonly string[],
@@ -190,7 +190,7 @@ function isSame(
   return true
 }
 
-/** Ignores changed line ends, which would mark every line. */
+/** Unifies line ends, since a change of line ends would mark every line. */
 function unify(text: string): string {
   return text.replace(/\r\n/g, '\n')
 }

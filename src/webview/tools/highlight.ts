@@ -7,7 +7,7 @@ const wanted = new Set<string>()
 const loadCore = loadOnce(async () => (await import('highlight.js/lib/core')).default)
 let hljs: HLJSApi | undefined
 
-/** by grammar */
+/** by grammar: loads the grammar once */
 const loaders = new Map(
   grammarNames.map(name => {
     const loader = loadOnce(async () => {
@@ -20,8 +20,8 @@ const loaders = new Map(
 )
 
 /**
- * The code as HTML with `hljs-…` spans, or `undefined` when its language is unknown or not loaded yet; in the latter case
- * {@link takeWanted} names it.
+ * Returns the code as HTML with `hljs-…` spans, or `undefined` if its language is unknown or the grammar isn't loaded yet; then
+ * {@link takeWanted} returns the grammar.
  */
 export function highlight(code: string, language: string): string | undefined {
   const grammar = grammarOf(language)
@@ -38,7 +38,7 @@ export function highlight(code: string, language: string): string | undefined {
 const storage =
   /<span class="hljs-keyword">(const|let|var|function|fn|def|func|fun|class|interface|type|enum|struct|trait|impl|extends|implements|static|public|private|protected|internal|readonly|abstract|final|async|mut|val|void|namespace|package)</g
 
-/** The grammars that were requested since the last call and aren't loaded. */
+/** Returns the grammars that were needed since the last call but aren't loaded. */
 export function takeWanted(): string[] {
   const list = [...wanted]
   wanted.clear()

@@ -3,11 +3,11 @@ export interface Token {
   text: string
   /** the highlighter's classes */
   class?: string
-  /** The token isn't in the line on the other side. */
+  /** whether the other side's line doesn't contain the token */
   changed?: boolean
 }
 
-/** The lines of highlighted code. `html` is the output of highlight.js: only text, entities and nested spans. */
+/** Splits highlighted code into lines of tokens. `html` is the output of highlight.js: only text, entities and nested spans. */
 export function tokenLines(html: string): Token[][] {
   const lines: Token[][] = [[]]
   const open: string[] = []

@@ -65,7 +65,7 @@ export async function loadGrammar(name: string): Promise<LanguageFn> {
   return grammars[name] ?? grammars.default!
 }
 
-/** By grammar: its other names in fences and file extensions. */
+/** By grammar: its other names in fences, and its file extensions. */
 const aliases: Readonly<Record<string, string>> = {
   bash: 'sh zsh fish',
   c: 'h',
@@ -110,7 +110,7 @@ for (const name of grammarNames) byName.set(name, name)
 for (const [name, others] of Object.entries(aliases))
   for (const other of others.split(' ')) byName.set(other, name)
 
-/** The grammar for a language's name or a file's extension. */
+/** Returns the grammar for a language's name or a file's extension. */
 export function grammarOf(language: string): string | undefined {
   return byName.get(language.toLowerCase())
 }
@@ -124,7 +124,7 @@ const names: ReadonlyMap<string, string> = new Map([
   ['.env', 'properties'],
 ])
 
-/** The highlighter's name for a file, by its extension or its whole name; empty when there is none. */
+/** Returns the highlighter's language name for a file, by the file's whole name or its extension; empty if there is none. */
 export function languageOfPath(path: string): string {
   const name = (path.split(/[\\/]/).at(-1) ?? '').toLowerCase()
   return names.get(name) ?? /\.([a-z0-9]+)$/.exec(name)?.[1] ?? ''

@@ -5,11 +5,11 @@ import { t } from '../l10n.ts'
 interface LinkTarget {
   /** the full target and warnings, one per line */
   title: string
-  /** The host to show next to the link, if its text could be mistaken for a different one. */
+  /** The host to show next to the link, if the link's text could be mistaken for a different host. */
   host?: string
 }
 
-/** The target of a link with this text. */
+/** Describes the target of a link with this text. */
 export function linkTarget(href: string, text: string): LinkTarget {
   const url = describeUrl(href)
   if (!url?.canOpen) return { title: visible(href) }
@@ -32,7 +32,7 @@ export function urlWarningText(warning: UrlWarning): string {
   }
 }
 
-/** The host in a text: the host of a URL in it, or of a text that is only a host and a path. */
+/** Returns the host in a text: of a URL in the text, or of a text that is only a host and a path. */
 function hostIn(text: string): string | undefined {
   const found =
     /[a-z][a-z0-9+.-]*:\/\/(?:[^\s/?#@]*@)?([^\s/?#:]+)/iu.exec(text) ??

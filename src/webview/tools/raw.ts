@@ -1,4 +1,4 @@
-/** The text of a tool's raw output, in any shape that agents use; `undefined` without one. */
+/** Returns the text in a tool's raw output, in any shape that agents use; `undefined` if there is no output. */
 export function rawText(value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'string') return value
@@ -12,7 +12,7 @@ export function rawText(value: unknown): string | undefined {
   return textIn(value) ?? pretty(value)
 }
 
-/** JSON formatted for the user. */
+/** Returns a value as indented JSON. */
 export function pretty(value: unknown): string {
   try {
     return JSON.stringify(value, undefined, 2) ?? String(value)
@@ -21,10 +21,10 @@ export function pretty(value: unknown): string {
   }
 }
 
-/** Where agents put a patch into a tool's input. */
+/** The members of a tool's raw input that may contain a patch. */
 const PATCH_KEYS = ['input', 'patch', 'diff'] as const
 
-/** A tool's raw input, formatted for the user: a patch as lines, other strings unchanged, the rest as JSON. */
+/** Returns a tool's raw input as text for the user: a patch as lines, other strings unchanged, the rest as JSON. */
 export function rawCode(value: unknown): { text: string; language: string } {
   if (typeof value === 'string') {
     if (isPatch(value)) return { text: value, language: 'diff' }
@@ -61,7 +61,7 @@ function byteArray(value: unknown): Uint8Array | undefined {
 
 const textKeys = ['output', 'stdout', 'text', 'content', 'result', 'message', 'error', 'stderr'] as const
 
-/** The text of an object that contains hardly anything else. */
+/** Returns the text in an object that contains hardly anything else. */
 function textIn(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined

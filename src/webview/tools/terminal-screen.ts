@@ -7,7 +7,7 @@ export interface TerminalSpan {
   text: string
   foreground: string | undefined
   background: string | undefined
-  /** of `bold`, `dim`, `italic`, `underline`, `strikethrough`, `hidden`, `reverse` */
+  /** any of `bold`, `dim`, `italic`, `underline`, `strikethrough`, `hidden`, `reverse` */
   decorations: string[]
 }
 
@@ -23,7 +23,7 @@ export interface TerminalLine {
 /** In Node, the CommonJS file has one default export; a bundler uses the ES module. */
 const emulator = (xterm as { default?: typeof xterm }).default ?? xterm
 
-/** The width if the agent doesn't report it. */
+/** The terminal's size if the agent doesn't report one. */
 const DEFAULT_COLUMNS = 200
 const DEFAULT_ROWS = 50
 /** Number of rows kept above the screen. */
@@ -47,7 +47,7 @@ function createTerminal(size: TerminalSize | undefined): Terminal {
   })
 }
 
-/** Resolves when the terminal has processed it, in slices of a few milliseconds. */
+/** Writes text to the terminal. Resolves when the terminal has processed the text, in slices of a few milliseconds. */
 function write(terminal: Terminal, text: string): Promise<void> {
   return new Promise(resolve => {
     for (let at = 0; at < text.length; at += PIECE) terminal.write(text.slice(at, at + PIECE))
@@ -65,7 +65,7 @@ export class TerminalScreen {
   readonly #terminal: Terminal
   #lines: TerminalLine[] = []
   #shown: readonly TerminalLine[] = []
-  /** number of the first row that is kept, counted from the first row ever */
+  /** number of rows that are no longer kept, which is the number of the first kept row */
   #dropped = 0
   #isCut = false
   /** the first row that may still change, counted from the first row ever */
@@ -95,7 +95,7 @@ export class TerminalScreen {
     return this.#shown
   }
 
-  /** Whether there were lines before the first one. */
+  /** Whether earlier lines were dropped. */
   get isCut(): boolean {
     return this.#isCut
   }
@@ -107,7 +107,7 @@ export class TerminalScreen {
     return text
   }
 
-  /** A line in pieces of one style each. */
+  /** Returns a line in pieces of one style each. */
   spans(line: TerminalLine): TerminalSpan[] {
     const spans: TerminalSpan[] = []
     const cell = this.#buffer.getNullCell()
@@ -157,7 +157,7 @@ export class TerminalScreen {
     this.version.value++
   }
 
-  /** The number of rows dropped since; negative if unknown. */
+  /** Returns the number of rows dropped since the last reading; negative if unknown. */
   #shift(): number {
     if (!this.#marker) return 0
     return this.#marker.isDisposed ? -1 : this.#markerRow - this.#marker.line
@@ -176,7 +176,7 @@ export class TerminalScreen {
     this.#lines.splice(0, gone < 0 ? this.#lines.length : gone)
   }
 
-  /** Reads all rows from one on; a row is an index into the buffer. */
+  /** Reads all rows from `row` on, an index into the buffer. */
   #readFrom(row: number): void {
     const buffer = this.#buffer
     // read a wrapped line as a whole
@@ -201,7 +201,7 @@ export class TerminalScreen {
   }
 }
 
-/** Number of columns up to the last character of a row; wide characters take two. */
+/** Returns the number of columns up to the last character of a row; wide characters take two columns. */
 function usedWidth(row: IBufferLine, characters: number): number {
   if (characters === 0) return 0
   for (let column = row.length - 1; column >= 0; column--) {
@@ -246,7 +246,7 @@ function toColor(isDefault: boolean, isRgb: boolean, color: number): string | un
   return color < 16 ? `ansi-bright-${NAMES[color - 8]}` : paletteColor(color)
 }
 
-/** Colors 16 to 255 of the usual palette: a cube of 6 × 6 × 6, then 24 grays. */
+/** Returns color 16 to 255 of the xterm palette: a cube of 6 × 6 × 6 colors, then 24 grays. */
 function paletteColor(index: number): string {
   if (index >= 232) {
     const gray = 8 + (index - 232) * 10
@@ -257,7 +257,7 @@ function paletteColor(index: number): string {
   return `rgb(${level(Math.floor(cube / 36))}, ${level(Math.floor(cube / 6) % 6)}, ${level(cube % 6)})`
 }
 
-/** The whole output as on a screen that drops nothing, without colors. */
+/** Resolves to the whole output as plain text, as on a screen that drops no rows. */
 export async function plainOutput(raw: string, size?: TerminalSize): Promise<string> {
   const screen = new TerminalScreen(size)
   const columns = Math.max(size?.cols ?? DEFAULT_COLUMNS, 20)

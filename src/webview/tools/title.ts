@@ -8,14 +8,14 @@ import { plural, t } from '../l10n.ts'
 /** The folders to which paths are made relative. */
 export type PathRoots = Pick<RootsPlan, 'cwd' | 'additional'>
 
-/** Maximum number of files that are named; more are counted. */
+/** Maximum number of files that a title names; the others are counted. */
 const NAMED = 2
 
 /** A tool call's title, split so that an ellipsis does the least harm: `head` is truncated, `tail` stays visible. */
 interface TitleParts {
   head: string
   tail: string
-  /** The title is a command or a piece of code. */
+  /** whether the title is a command or a piece of code */
   code: boolean
   /** the whole title on one line, for the tooltip */
   full: string
@@ -52,8 +52,8 @@ export function titleParts(title: string, roots: PathRoots | undefined): TitlePa
 }
 
 /**
- * The title of a tool call, with its files if the agent's title doesn't name any, as with *Edit files* or *read*. Without
- * a diff, only a title of one word gets them.
+ * Returns the title of a tool call, with its files if the agent's title doesn't name any, as with *Edit files* or *read*. Without
+ * a diff, files are added only to a title of one word.
  */
 export function titleOfTool(tool: ToolCallEntry): string {
   const editorTool = editorToolCall(tool)
@@ -66,8 +66,8 @@ export function titleOfTool(tool: ToolCallEntry): string {
 }
 
 /**
- * The title without the tool's input as JSON, which some agents append to the tool's name or use as the title (Cline, Qwen
- * Code). It's often cut off, and the input is shown anyway.
+ * Returns the title without the tool's input as JSON, which some agents append to the tool's name or use as the title (Cline, Qwen
+ * Code). That JSON is often cut off, and the input is shown elsewhere anyway.
  */
 export function withoutInput({ title, rawInput, toolKind }: ToolCallEntry): string {
   if (rawInput === undefined || toolKind === 'execute') return title
@@ -75,7 +75,7 @@ export function withoutInput({ title, rawInput, toolKind }: ToolCallEntry): stri
   return found ? (found[1] ?? '').replace(/[\s:]+$/, '') : title
 }
 
-/** The files that a tool call is about, as far as the agent reported. */
+/** Returns the files that a tool call is about, as far as the agent reported them. */
 export function filesOf({ locations, rawInput, toolKind }: ToolCallEntry): string[] {
   if (locations.length > 0) return locations.map(({ path }) => path)
   if (!['read', 'edit', 'delete'].includes(toolKind) || typeof rawInput !== 'object' || rawInput === null)
@@ -85,7 +85,7 @@ export function filesOf({ locations, rawInput, toolKind }: ToolCallEntry): strin
   return typeof file === 'string' && file !== '' ? [file] : []
 }
 
-/** The title of an edit, with its files if the agent's title doesn't name any, as with *Edit files*. */
+/** Returns the title of an edit, with its files if the agent's title doesn't name any, as with *Edit files*. */
 export function titleOfEdit(title: string, paths: readonly string[]): string {
   const files = [...new Set(paths)]
   const [only] = files
@@ -95,7 +95,7 @@ export function titleOfEdit(title: string, paths: readonly string[]): string {
   return files.length > NAMED ? `${title} ${names} +${files.length - NAMED}` : `${title} ${names}`
 }
 
-/** The path relative to the session's roots: relative to `cwd`, or with another root's name before it. */
+/** Returns the path relative to `cwd`, or to another root of the session, with the root's name before it. */
 export function relativePath(path: string, roots: PathRoots | undefined): string {
   const plain = path.replace(/^file:\/\//, '')
   if (!roots) return plain
@@ -108,7 +108,7 @@ export function relativePath(path: string, roots: PathRoots | undefined): string
   return plain
 }
 
-/** The path relative to the folder, with its original separators. */
+/** Returns the path relative to the folder, with its original separators; `undefined` if the path is elsewhere. */
 function within(path: string, folder: string): string | undefined {
   const root = folder.replace(/[\\/]+$/, '')
   if (root === '' || path.length <= root.length + 1) return undefined
@@ -117,7 +117,7 @@ function within(path: string, folder: string): string | undefined {
   return starts && /[\\/]/.test(path[root.length]!) ? path.slice(root.length + 1) : undefined
 }
 
-/** The last part of a path. */
+/** Returns the last part of a path. */
 export function baseName(path: string): string {
   return path.split(/[\\/]/).filter(Boolean).at(-1) ?? path
 }
@@ -138,7 +138,7 @@ export function kindIcon(kind: ToolKind): string {
   return icons.get(kind) ?? 'tools'
 }
 
-/** The action of this kind of tool, for screen readers. */
+/** Returns the name of this kind of tool's action, for screen readers. */
 export function kindName(kind: ToolKind): string {
   switch (kind) {
     case 'read':
@@ -162,7 +162,7 @@ export function kindName(kind: ToolKind): string {
   }
 }
 
-/** `Searched 3 times, read 2 files`, or `Edited 5 files`. `files`: the number of edited ones. */
+/** Returns `Searched 3 times, read 2 files`, or `Edited 5 files`. `files`: the number of edited files. */
 export function runSummary(
   { search = 0, read = 0, fetch = 0 }: Partial<Record<ToolKind, number>>,
   files = 0,

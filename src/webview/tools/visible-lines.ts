@@ -5,12 +5,12 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 const ALL_OF = 120
 /** Number of lines above and below the visible part. */
 const AROUND = 30
-/** Initial value, before anything was measured. CSS pixels. */
+/** Assumed sizes before anything was measured. CSS pixels. */
 const ASSUMED_LINE = 19
 const ASSUMED_VIEW = 400
 
 /**
- * Determines which lines of a scroll area are in the page: since all have the same height, only those near the view. `before` and `after`:
+ * Determines which lines of a scroll area, all of the same height, are in the page: those near the view. `before` and `after`:
  * the heights of the other lines, as CSS. `line`: the selector of a line.
  */
 export function useVisibleLines(count: number, line: string) {
@@ -58,7 +58,7 @@ interface LineSource {
 
 const sources = new WeakMap<Element, LineSource>()
 
-/** Provides all lines of an element, for finding text in it. */
+/** Sets the source of all lines of an element, so that text can be found in lines that aren't in the page. */
 export function setLineSource(element: Element, source: LineSource): void {
   sources.set(element, source)
   element.setAttribute('data-lines', '')
@@ -76,7 +76,7 @@ export function useLineSource(
   })
 }
 
-/** The elements with a line source in a part of the page, in order. */
+/** Returns the elements with a line source in a part of the page, in order. */
 export function lineSourcesIn(root: Element): Array<{ element: HTMLElement; source: LineSource }> {
   return [...root.querySelectorAll<HTMLElement>('[data-lines]')].flatMap(element => {
     const source = sources.get(element)

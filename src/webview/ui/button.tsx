@@ -4,13 +4,13 @@ import { Icon } from './icon.tsx'
 interface IconButtonProps {
   icon: string
   label: string
-  /** tooltip, if it isn't the label */
+  /** the tooltip; by default, the label */
   title?: string
   onClick: (event: MouseEvent) => void
   disabled?: boolean
   class?: string
   pressed?: boolean
-  /** whether its menu is open */
+  /** whether the button's menu is open */
   expanded?: boolean
   buttonRef?: Ref<HTMLButtonElement>
 }
@@ -51,7 +51,7 @@ interface ButtonProps {
   primary?: boolean
   icon?: string
   title?: string
-  /** label for screen readers, if the visible one isn't sufficient; starts with the visible one */
+  /** the label for screen readers, if the visible label isn't sufficient; starts with the visible label */
   label?: string
   disabled?: boolean
   class?: string

@@ -5,11 +5,11 @@ interface ChoiceProps {
   name: string
   /** a sentence about the choice */
   about?: string
-  /** its state, on a separate line */
+  /** the choice's state, on a separate line */
   note?: string
   /** the tooltip */
   hint?: string
-  /** at the right */
+  /** content at the right edge */
   end?: ComponentChildren
   tabIndex?: number
   onFocus?: () => void

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** The time in milliseconds since the epoch, updated once a second while it's in use. */
+/** The time in milliseconds since the epoch, updated once a second while the signal has observers. */
 export const now = signal(Date.now(), {
   watched() {
     now.value = Date.now()

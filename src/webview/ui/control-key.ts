@@ -1,4 +1,4 @@
-/** The name of the key for most shortcuts. */
+/** Returns the name of the modifier key of most shortcuts. */
 export const controlKey = () => (/Mac/.test(navigator.platform) ? 'Cmd' : 'Ctrl')
 
 /** Whether any modifier key was held down. */

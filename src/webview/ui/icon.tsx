@@ -45,10 +45,10 @@ function PlainIcon({ icon }: { icon: string }) {
   return <AnyIcon name={isCodicon(icon) ? icon : AGENT_ICON} />
 }
 
-/** The icons that were looked for: a list draws the same one again and again. */
+/** The names of icons that were already looked up, since lists draw the same icon many times. */
 const lookedFor = new Set<string>()
 
-/** A codicon that Parley's code may not name: then the page loads it. */
+/** Any codicon; the page loads the styles of icons that Parley itself doesn't use. */
 function AnyIcon({ name }: { name: string }) {
   const icon = useRef<HTMLSpanElement>(null)
   useEffect(() => {

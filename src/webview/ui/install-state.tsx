@@ -36,7 +36,7 @@ export function InstallConfirmation({ name, asking, onRun, onCancel }: InstallCo
       aria-labelledby={`${id}-question`}
       aria-describedby={`${id}-facts`}
       onKeyDown={event => {
-        // still held down from the press that opened the question, which nobody has read yet
+        // the key is still held down from the press that opened the question, which the user can't have read yet
         if (event.repeat) event.preventDefault()
         if (event.key !== 'Escape' || event.isComposing) return
         event.preventDefault()
@@ -88,7 +88,7 @@ export function InstallProgress({ name, running }: InstallProgressProps) {
   )
 }
 
-/** Why an installation failed: the reason, the folded output and the next step. */
+/** The failure of an installation: the reason, the collapsed output and the next step. */
 export function InstallFailure({ failed }: { failed: NonNullable<AgentOffer['failed']> }) {
   return (
     <div class="offer-failed" role="alert">

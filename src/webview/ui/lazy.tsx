@@ -8,12 +8,12 @@ export function LoadingPart() {
   return <span class={LOADING_PART} hidden />
 }
 
-/** Once `preload` resolves, the component is drawn at once. */
+/** A component that is loaded on demand. After `preload` resolves, it's drawn without delay. */
 type LazyComponent<P> = FunctionComponent<P> & { preload: () => Promise<void> }
 
 /**
- * A component that is loaded when it's first rendered; until then, its place is empty. If loading fails, the place shows an error, and
- * loading is retried when the user asks or when the component is rendered elsewhere.
+ * Returns a component that is loaded when it's first rendered; its place is empty until then. If loading fails, the place shows an error,
+ * and loading is retried when the user asks or when the component is rendered elsewhere.
  */
 export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>): LazyComponent<P> {
   let Loaded: FunctionComponent<P> | undefined
@@ -56,7 +56,7 @@ export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>
   }
 }
 
-/** A component whose styles the conversation's page doesn't load at first. */
+/** Like {@link lazy}, for a component with styles that the conversation's page doesn't load at first. */
 export const lazyWithStyles = <P extends object>(load: () => Promise<FunctionComponent<P>>) =>
   lazy(async () => {
     const [component] = await Promise.all([load(), loadStyles('later')])
@@ -65,7 +65,7 @@ export const lazyWithStyles = <P extends object>(load: () => Promise<FunctionCom
 
 const loading = new Map<string, Promise<void>>()
 
-/** Loads styles that most pages don't need at first. Resolves when they're applied, or can't be loaded this time. */
+/** Loads styles that most pages don't need at first. Resolves when the styles are applied or loading them has failed. */
 export function loadStyles(name: 'later' | 'math' | 'icons'): Promise<void> {
   const begun = loading.get(name)
   if (begun) return begun

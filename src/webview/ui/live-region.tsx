@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 
 const message = signal('')
 
-/** Announces changes to screen readers, after their current speech. */
+/** Lets screen readers speak the text after their current speech. */
 export function announce(text: string): void {
   // add a space, so that the same text twice is announced twice
   message.value = message.peek() === text ? `${text}\u00a0` : text

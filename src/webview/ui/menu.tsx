@@ -22,7 +22,7 @@ interface MenuProps {
 
 /** With more choices than this, there's a search field. */
 const MAX_WITHOUT_SEARCH = 10
-/** Number of rows that a page key moves. */
+/** Number of rows that Page Up and Page Down move. */
 const PAGE_ROWS = 8
 /** Maximum number of rows; users can search for others. */
 const MAX_ROWS = 500
@@ -45,7 +45,7 @@ export function Menu({
 }: MenuProps) {
   const [query, setQuery] = useState('')
   const matches = useMemo(() => matchChoices(choices, query), [choices, query])
-  /** the choice that the user moved to, which stays active when choices are added or moved */
+  /** the choice that the user moved to; it stays active when choices are added or moved */
   const [picked, setPicked] = useState<MenuChoice>()
   const shown = [...matches.slice(0, MAX_ROWS), ...(extra ? [extra] : [])]
   const found = indexOf(shown, picked, query === '' ? current : undefined)
@@ -184,7 +184,7 @@ interface MenuGroupsProps {
   row: (choice: MenuChoice, index: number) => VNode
 }
 
-/** Consecutive choices of a group have its name above them. */
+/** The choices, with the name of their group above consecutive choices of the same group. */
 function MenuGroups({ choices: all, row }: MenuGroupsProps) {
   return (
     <>
@@ -210,7 +210,7 @@ interface MenuRowProps {
   choice: MenuChoice
   active: boolean
   chosen: boolean
-  /** absent if it can't be marked */
+  /** whether the choice is marked with a star; absent if it can't be marked */
   star: boolean | undefined
   onStar: () => void
   onPoint: () => void
@@ -286,7 +286,7 @@ function choiceKey({ again, group, value }: MenuChoice): string {
   return `${again ? group : ''}/${value}`
 }
 
-/** The index of the picked choice, or of another with the same value; -1 if it's gone. */
+/** Returns the index of the picked choice, or of another choice with the same value; -1 if there is none. */
 function indexOf(
   choices: readonly MenuChoice[],
   picked: MenuChoice | undefined,
@@ -297,7 +297,7 @@ function indexOf(
   return same >= 0 ? same : choices.findIndex(choice => choice.value === value)
 }
 
-/** The row that a key leads to from the active one: the arrow keys, or, without a search field, a letter. */
+/** Returns the row that a key (an arrow key or, without a search field, a letter) makes active instead of `active`. */
 export function rowAfter(
   event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>,
   choices: readonly MenuChoice[],
@@ -335,15 +335,15 @@ export interface MenuChoice {
   group?: string
   /** shows a check mark, whatever the current value is; several choices can have one */
   checked?: boolean
-  /** as in `AgentIcon`, instead of the check mark */
+  /** an icon as for `AgentIcon`, shown instead of the check mark */
   icon?: string
   /** replaces the icon, the name and the description */
   content?: ComponentChildren
-  /** A copy further up in the list, which search ignores. */
+  /** whether it's a second copy of a choice further down in the list, which search ignores */
   again?: boolean
 }
 
-/** The choices that contain every word of the query; those whose name starts with it come first. */
+/** Returns the choices that contain every word of the query, first the choices whose name starts with the query. */
 export function matchChoices(choices: readonly MenuChoice[], query: string): readonly MenuChoice[] {
   const words = query.toLocaleLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return choices

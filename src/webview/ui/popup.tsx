@@ -3,7 +3,7 @@ import { createPortal } from 'preact/compat'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface PopupProps {
-  /** the popup's element: the popup opens above or below it, and a click outside of both closes the popup */
+  /** the element that the popup opens above or below; a click outside of both closes the popup */
   anchor: RefObject<HTMLElement | null>
   onClose: () => void
   children: ComponentChildren
@@ -14,9 +14,9 @@ interface PopupProps {
 }
 
 const MARGIN = 8
-/** space between the popup and its anchor */
+/** Space between the popup and its anchor, in pixels. */
 const GAP = 4
-/** Maximum height; longer content scrolls. */
+/** Maximum height in pixels; longer content scrolls. */
 const MAX_HEIGHT = 240
 
 /** A popup next to its anchor, inside of the window, which closes on Escape or a click elsewhere. */
@@ -37,7 +37,7 @@ export function Popup({ anchor, onClose, children, class: className, label, matc
     }
   }, [anchor, matchWidth])
 
-  // before it's visible, because an immediate Escape is for the popup and would otherwise stop the turn
+  // listens before the popup is visible, because an immediate Escape would otherwise stop the turn
   useLayoutEffect(() => {
     const press = (event: PointerEvent) => {
       const target = event.target as Node
@@ -67,7 +67,7 @@ export function Popup({ anchor, onClose, children, class: className, label, matc
   )
 }
 
-/** Above or below the anchor, where there is more space, or over it if neither is enough; never over the edge. */
+/** Places the popup above or below its anchor, or over it if neither side has enough space; always inside of the window. */
 function placeBeside(popup: HTMLElement, anchor: HTMLElement, matchWidth: boolean): void {
   const at = anchor.getBoundingClientRect()
   const { innerWidth, innerHeight } = window
@@ -90,7 +90,7 @@ function placeBeside(popup: HTMLElement, anchor: HTMLElement, matchWidth: boolea
   style.left = `${Math.max(MARGIN, Math.min(wanted, innerWidth - width - MARGIN))}px`
 }
 
-/** Including content that is scrolled out of view. */
+/** Returns the height of the popup's content, including content that is scrolled out of view. */
 function contentHeight(popup: HTMLElement): number {
   return [...popup.children].reduce((sum, part) => sum + part.scrollHeight, 0)
 }

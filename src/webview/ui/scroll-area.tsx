@@ -34,7 +34,7 @@ interface PlainCodeProps {
   text: string
   /** wrap long lines instead of scrolling */
   wrap?: boolean
-  /** The user must decide about the text, so it's shown completely, with invisible characters spelled out. */
+  /** whether to show the complete text, with invisible characters spelled out, because the user must decide about it */
   whole?: boolean
 }
 
@@ -53,7 +53,7 @@ export function PlainCode({ text, wrap, whole }: PlainCodeProps) {
   )
 }
 
-/** Prevents wrapping after the dashes of `--option`. */
+/** Prevents line breaks after the dashes of `--option`. */
 function options(text: string): ComponentChildren {
   return text.split(/(?<=\s)(-\S+)/).map((piece, i) =>
     i % 2 === 0 ? (

@@ -9,7 +9,7 @@ interface SearchFieldProps {
   placeholder?: string
   maxLength?: number
   value: string
-  /** the rows that its keys select; absent if it only filters */
+  /** the list whose rows the field's keys select; absent if the field only filters */
   rows?: {
     /** the id of the list; absent if the list is empty */
     list: string | undefined
@@ -21,7 +21,7 @@ interface SearchFieldProps {
   onContextMenu?: (event: MouseEvent) => void
 }
 
-/** A field to search in. It keeps the focus while its keys select rows of a list. */
+/** A search field. It keeps the focus while its arrow keys select rows of a list. */
 export function SearchField({
   field,
   label,

@@ -3,7 +3,7 @@ import { dateFormat, t } from '../l10n.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-/** `3 min ago` within the hour, the time of day within two days, then the date. */
+/** Returns `3 min ago` for times within the last hour, the time of day within two days, or else the date. */
 export function shortTime(time: number, now: number): string {
   const ago = now - time
   if (ago < MINUTE) return t('just now')
@@ -26,7 +26,7 @@ export function shortTime(time: number, now: number): string {
   }).format(date)
 }
 
-/** The full date and time for the tooltip. */
+/** Returns the full date and time, for tooltips. */
 export function longTime(time: number): string {
   return dateFormat({ dateStyle: 'full', timeStyle: 'short' }).format(new Date(time))
 }

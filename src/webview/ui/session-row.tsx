@@ -11,11 +11,11 @@ interface SessionRowProps {
   row: HistoryRow
   /** the agent's icon */
   icon: string | undefined
-  /** shows the folder, because there are several */
+  /** whether to show the folder, because the list has sessions of several folders */
   folder: boolean
   /** replaces the title */
   title?: ComponentChildren
-  /** after the second line */
+  /** buttons after the second line */
   actions?: ComponentChildren
   /** a third line */
   third?: ComponentChildren
@@ -54,7 +54,7 @@ export function SessionRow({ row, icon, folder, title, actions, third }: Session
   )
 }
 
-/** The rest of the second line, after the agent's name. */
+/** Returns the rest of the second line, after the agent's name. */
 function describeRest(row: HistoryRow, folder: boolean): string {
   const other = row.inWindow ? t('in another window') : describeElsewhere(row)
   const elsewhere = row.open ? undefined : (other ?? describeUnlisted(row))
@@ -68,7 +68,7 @@ function describeRest(row: HistoryRow, folder: boolean): string {
     .join('')
 }
 
-/** Omits the branch if Parley created it for the worktree. */
+/** Returns the worktree's name and branch, without a branch that Parley created for the worktree. */
 function shortWorktree(worktree: NonNullable<HistoryRow['worktree']>): string {
   return worktree.branch === `parley/${worktree.name}` ? worktree.name : worktreeText(worktree)
 }
@@ -101,7 +101,7 @@ function describeState(row: HistoryRow): string | undefined {
   return row.archived ? t('Archived') : undefined
 }
 
-/** The agent's report about a session that isn't open here, as a longer text. */
+/** Describes where a session that isn't open here is, as reported by its agent. */
 function describeElsewhere(row: HistoryRow): string | undefined {
   switch (row.elsewhere) {
     case 'running':
@@ -115,7 +115,7 @@ function describeElsewhere(row: HistoryRow): string | undefined {
   }
 }
 
-/** Says in few words that the agent doesn't have a session. */
+/** Says briefly that the agent's list doesn't contain a session. */
 function describeUnlisted({ unlisted }: HistoryRow): string | undefined {
   if (!unlisted) return undefined
   return unlisted === 'saved' ? t('Only in Parley') : t('Not listed by its agent')

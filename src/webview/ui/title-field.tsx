@@ -8,7 +8,7 @@ interface TitleFieldProps {
   class?: string
   /** The user confirmed a different title, with Enter or by moving the focus. */
   onRename: (title: string) => void
-  /** Closes the field, after `onRename`, or without it on Escape. `byKey`: restore the focus. */
+  /** Closes the field after `onRename`, or on Escape. `byKey`: a key closed it, so the focus must be restored. */
   onClose: (byKey: boolean) => void
 }
 

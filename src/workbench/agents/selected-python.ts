@@ -5,9 +5,9 @@ import type { PythonSelection } from '../../agents/project-environment/python-en
 import { Owner, toDisposable } from '../../common/disposable.ts'
 import { Emitter } from '../../common/event.ts'
 
-/** The used part of the Python extension's API, which may be missing or different. */
+/** The part of the Python extension's API that Parley uses, which may be missing or different. */
 interface PythonApi {
-  /** Resolves once it has chosen an environment itself where the user selected none. */
+  /** Resolves once the extension has chosen environments for folders without a selection by the user. */
   ready?: PromiseLike<unknown>
   environments?: {
     getActiveEnvironmentPath(resource: vscode.Uri): { path?: unknown } | undefined
@@ -34,14 +34,14 @@ export class SelectedPython extends Owner implements PythonSelection {
     this.register(toDisposable(() => installed.dispose()))
   }
 
-  /** Only for workspace folders and their contents: nobody selects an environment for others, such as worktrees. */
+  /** Resolves to the environment selected for a folder in the workspace; users select none for other folders, such as worktrees. */
   async selected(folder: string): Promise<unknown> {
     const resource = vscode.Uri.file(folder)
     if (!vscode.workspace.getWorkspaceFolder(resource)) return undefined
     const extension = vscode.extensions.getExtension<PythonApi | undefined>('ms-python.python')
     if (!extension) return undefined
-    // A folder without a Python project doesn't pay for the extension's start. In a folder with one, VS Code is about to start the
-    // extension anyway, and a session that doesn't wait would have another environment than the next session.
+    // Don't start the extension for a folder without a Python project. In a folder with a project, VS Code is about to start it
+    // anyway, and a session that doesn't wait would have another environment than the next session.
     if (!extension.isActive && !(await hasProject(folder))) return undefined
     const api = await extension.activate()
     this.#follow(api)

@@ -50,7 +50,7 @@ export async function signInTerminal(
   }
 }
 
-/** Resolves with the exit code when the terminal is closed, or when its command failed and it stays open. */
+/** Resolves to the command's exit code when the terminal closes, or when the command fails and the terminal stays open. */
 async function exitOf(
   terminal: vscode.Terminal,
   file: string,

@@ -4,12 +4,12 @@ import { Owner } from '../../common/disposable.ts'
 import { pathOnDisk } from '../path-on-disk.ts'
 
 export const BASE_SCHEME = 'parley-base'
-/** Number of URIs whose changes are reported: more than editors show. */
+/** Maximum number of URIs whose changes are reported, more than editors show. */
 const MAX_KNOWN = 2000
 
 /**
- * The URI of a file without the changes of one session, or of all agents. `missing`: the URI of an empty file that represents a missing
- * one. `to`: the new path of a renamed file, where it stays if the user keeps the change.
+ * Returns the URI of a file without the changes of one session, or of all agents. `missing`: the URI of an empty file in place of a missing
+ * file. `to`: the new path of a renamed file, where the file stays if the user keeps the change.
  */
 export function baseUri(path: string, session?: string, missing?: boolean, to?: string): vscode.Uri {
   const query = new URLSearchParams({
@@ -21,8 +21,8 @@ export function baseUri(path: string, session?: string, missing?: boolean, to?: 
 }
 
 /**
- * The URI of a text that describes a file which isn't text, with or without the changes of one session, or of all agents: VS Code's review
- * shows only texts. `to`: see {@link baseUri}.
+ * Returns the URI of a summary of a file that isn't text, with or without the changes of one session, or of all agents, since VS Code's
+ * review shows only texts. `to`: see {@link baseUri}.
  */
 export function summaryUri(path: string, when: 'before' | 'now', session?: string, to?: string): vscode.Uri {
   const base = baseUri(path, session, false, to)

@@ -46,7 +46,7 @@ export class ChangeDecorations
   readonly #decorations = this.register(new vscode.EventEmitter<vscode.Uri[]>())
   #provider: vscode.Disposable | undefined
   readonly #files = new Map<string, ChangedFile>()
-  /** keys of the paths of changed files, by which renamed files are found under both names */
+  /** keys of the paths of changed files; of renamed files, both paths */
   #marked = new Set<string>()
   #timer: NodeJS.Timeout | undefined
 
@@ -164,7 +164,7 @@ export class ChangeDecorations
   }
 }
 
-/** Whether the document represents a file in a review that is missing or isn't text. */
+/** Whether the document represents a file in a review that was deleted or isn't text. */
 function isReviewed(status: ChangedFile['status'] | undefined, { query }: vscode.Uri): boolean {
   const summary = new URLSearchParams(query).get('summary')
   return summary === null

@@ -13,7 +13,7 @@ import type { Logger } from '../../common/logger.ts'
 import { plainMessage } from '../../common/plain-message.ts'
 import { BASE_SCHEME, baseUri, summaryUri } from './base-files.ts'
 
-/** The command that says that VS Code can't open a file, whose path is the argument. Not in `ids.ts`, which is loaded at startup. */
+/** The command that reports that VS Code can't open a file, whose path is the argument. Not in `ids.ts`, which is loaded at startup. */
 export const TELL_UNNAMABLE = 'parley.tellUnnamable'
 
 /** A multi-file diff editor with the changes of a session. */
@@ -21,9 +21,9 @@ interface Review {
   tab: vscode.Tab
   changes: WhichChanges
   title: string
-  /** its files: VS Code can't change the list later */
+  /** the listed files, since VS Code can't change an editor's list later */
   shown: string
-  /** as the last event said */
+  /** whether the tab was active at the last event */
   isActive: boolean
 }
 
@@ -38,10 +38,10 @@ export class ChangeEditors extends Owner {
     .then(all => all.includes('multiDiffEditor.goToNextChange'))
   #opening: Promise<void> = Promise.resolve()
   readonly #reviewsChange = this.register(new vscode.EventEmitter<void>())
-  /** A review was opened, closed, shown or left. */
+  /** Fires when a review was opened, closed, shown or left. */
   readonly onDidChangeReviews = this.#reviewsChange.event
   readonly #reviewOpened = this.register(new vscode.EventEmitter<void>())
-  /** The user opened a review. */
+  /** Fires when the user opened a review. */
   readonly onDidOpenReview = this.#reviewOpened.event
 
   constructor(changes: Pick<EditorChanges, 'onDidChange' | 'isEmpty' | 'list'>, log: Logger) {
@@ -57,7 +57,7 @@ export class ChangeEditors extends Owner {
         for (const review of this.#reviews) {
           const { isActive } = review.tab
           if (closed.includes(review.tab)) this.#reviews.delete(review)
-          // not if the user saves its text
+          // not when the user saves the review's text, which also fires this event
           else if (isActive && !review.isActive) void this.#renew(review)
           review.isActive = isActive
         }
@@ -77,12 +77,12 @@ export class ChangeEditors extends Owner {
     return changesIn(baseOfReview(activeTab.input))
   }
 
-  /** The changes in the shown review, else in the last opened one. */
+  /** The changes in the shown review, or else in the review that was opened last. */
   get openReview(): WhichChanges | undefined {
     return this.shownReview ?? [...this.#reviews].at(-1)?.changes
   }
 
-  /** The changes that the active editor compares with, if it's a review or shows the changes of a file. */
+  /** The changes that the active editor shows, if it's a review or the diff of a file. */
   get shown(): WhichChanges | undefined {
     const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input
     const base = input instanceof vscode.TabInputTextDiff ? input.original : undefined
@@ -116,7 +116,7 @@ export class ChangeEditors extends Owner {
     if (!this.shownReview && latest) await this.#reopen(latest.changes, latest.title)
   }
 
-  /** Shows what a session changed that is, or was, open. */
+  /** Opens a review of the changes of a session that is or was open. */
   reviewSession(session: string, title: string): Promise<void> {
     return this.review({ session, and: 'origins' }, title)
   }
@@ -148,11 +148,11 @@ export class ChangeEditors extends Owner {
     if (tab?.label.startsWith(title))
       this.#reviews.add({ tab, changes, title, shown: listed(files), isActive: true })
     this.#setContext()
-    // closing one with unsaved changes would ask the user
+    // VS Code would ask the user before closing a review with unsaved changes
     await close(before.flatMap(one => (one.tab === tab || one.tab.isDirty ? [] : one.tab)))
   }
 
-  /** Shows the file in the active review, which may be older than the file's changes. Resolves to false if it's there. */
+  /** Adds the file to the active review, which may be older than the file's changes. Resolves to false if the review lists the file. */
   async addToReview(path: string): Promise<boolean> {
     const { activeTab } = vscode.window.tabGroups.activeTabGroup
     const review = [...this.#reviews].find(({ tab }) => tab === activeTab)
@@ -162,7 +162,7 @@ export class ChangeEditors extends Owner {
     return true
   }
 
-  /** The user returned to a review whose list of files is outdated. */
+  /** Opens a review again, to which the user returned, if its list of files is outdated. */
   async #renew(review: Review): Promise<void> {
     try {
       const files = await this.#inOrder(review.changes)
@@ -174,7 +174,7 @@ export class ChangeEditors extends Owner {
     }
   }
 
-  /** In the order of *Next Agent Change*. */
+  /** Resolves to the changed files in the order of *Next Agent Change*. */
   async #inOrder(changes: WhichChanges): Promise<ChangedFile[]> {
     const files = await this.#changes.list(changes)
     return files.filter(({ path, from = path }) => isText(path) && isText(from)).sort(compareFiles)
@@ -191,7 +191,7 @@ export class ChangeEditors extends Owner {
   }
 }
 
-/** What an editor compares with a file without these changes. */
+/** Returns the changes that an editor shows, by the URI of the file without these changes. */
 function changesIn(base: vscode.Uri | undefined): WhichChanges | undefined {
   const session = base && new URLSearchParams(base.query).get('session')
   return base && (session ? { session, and: 'earlier' } : {})
@@ -202,12 +202,12 @@ async function close(tabs: readonly vscode.Tab[]): Promise<void> {
   if (open.length > 0) await vscode.window.tabGroups.close(open, true)
 }
 
-/** VS Code's API has no type for the input of a multi-file diff editor. */
+/** The input of a multi-file diff editor, for which VS Code's API has no type. */
 const multiDiff = z.object({
   textDiffs: z.array(z.object({ original: z.custom<vscode.Uri>(value => value instanceof vscode.Uri) })),
 })
 
-/** A file without agents' changes in a multi-file diff editor. */
+/** Returns the URI of a file without agents' changes in a multi-file diff editor. */
 function baseOfReview(input: unknown): vscode.Uri | undefined {
   const { data } = multiDiff.safeParse(input)
   return data?.textDiffs.find(({ original }) => original.scheme === BASE_SCHEME)?.original
@@ -217,7 +217,7 @@ function listed(files: readonly ChangedFile[]): string {
   return files.map(({ path, status }) => `${status} ${path}`).join('\n')
 }
 
-/** VS Code would open another file, or offer to create it. */
+/** Reports that VS Code can't open a file: it would open another file, or offer to create one. */
 function tellUnnamable(file: string): void {
   const name = plainMessage(readable(path.basename(file)))
   void vscode.window.showInformationMessage(l10n.t("VS Code can't open {0}: its name isn't UTF-8.", name))

@@ -7,7 +7,7 @@ import { Owner, toDisposable } from '../../common/disposable.ts'
 import { UnavailableError } from '../../common/errors.ts'
 import type { OpenDiff, ProposedFile } from '../../mcp/terminal/terminal-editor.ts'
 
-/** As in the conditions of package.json. */
+/** The URI scheme, which the `when` clauses in package.json also name. */
 const SCHEME = 'parley-terminal'
 /** The query of the empty side of a new file's diff. */
 const MISSING = 'missing'
@@ -17,7 +17,7 @@ const EMPTY = { bytes: new Uint8Array(), changed: 0 }
 /** by the URI of the diff's right side */
 const proposals = new Map<string, Proposal>()
 
-/** The user's answer to the proposal in the diff with this right side, or in the active one. */
+/** Passes on the user's answer to the proposal in the diff with this right side, or in the active diff. */
 export async function answerEditableDiff(accept: boolean, uri?: unknown): Promise<void> {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input
   const active = input instanceof vscode.TabInputTextDiff ? input.modified : undefined
@@ -28,11 +28,11 @@ export async function answerEditableDiff(accept: boolean, uri?: unknown): Promis
 
 /**
  * Shows files as agents propose them in diff editors, in which the user may edit them. *Accept*, *Reject* and closing the tab answer.
- * So does the key for saving, as in the extensions of these agents, but no other save: VS Code also saves by itself, such as before a
- * task, and says then that the user did. Parley writes no file.
+ * The key for saving accepts, too, as in the extensions of these agents, but no other save does: VS Code also saves by itself, such as
+ * before a task, and reports that the user saved. Parley writes no file.
  */
 export class EditableDiffs extends Owner implements vscode.FileSystemProvider {
-  /** VS Code itself makes all changes. */
+  /** Never fires, since only VS Code itself changes these files. */
   readonly onDidChangeFile = this.register(new vscode.EventEmitter<vscode.FileChangeEvent[]>()).event
 
   constructor() {
@@ -78,7 +78,7 @@ export class EditableDiffs extends Owner implements vscode.FileSystemProvider {
   }
 
   stat(uri: vscode.Uri): vscode.FileStat {
-    // VS Code only saves what exists
+    // VS Code saves only files that exist
     const { bytes, changed } = proposals.get(uri.toString()) ?? EMPTY
     return { type: vscode.FileType.File, ctime: 0, mtime: changed, size: bytes.byteLength }
   }
@@ -115,7 +115,7 @@ export class EditableDiffs extends Owner implements vscode.FileSystemProvider {
   }
 }
 
-/** Closes tabs that were restored after a reload: their agents wait no more, and their texts are lost. */
+/** Closes tabs that were restored after a reload, since their agents no longer wait and their texts are lost. */
 async function closeRestored(): Promise<void> {
   const isRestored = (uri: vscode.Uri) => uri.scheme === SCHEME && !proposals.has(uri.toString())
   // VS Code has stored unsaved changes, and would ask what to do with them
@@ -133,7 +133,7 @@ class Proposal {
   readonly #text: string
   readonly #outcome = deferred<string | undefined>()
   readonly outcome = this.#outcome.promise
-  /** as saved */
+  /** the content as last saved */
   bytes: Uint8Array
   changed = 1
   #isShown = false
@@ -174,7 +174,7 @@ class Proposal {
     return vscode.workspace.textDocuments.find(({ uri }) => uri.toString() === address)
   }
 
-  /** The visible text. A document has neither a byte order mark nor mixed line ends. */
+  /** Returns the visible text; the proposed text if unchanged, since a document has no byte order mark and no mixed line ends. */
   #shown(document: vscode.TextDocument | undefined): string {
     const text = document ? document.getText() : Buffer.from(this.bytes).toString()
     const plain = (full: string) => full.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n')
@@ -188,7 +188,7 @@ class Proposal {
   }
 }
 
-/** The diff tabs whose right side is such a file. */
+/** Returns the diff tabs whose right side is a wanted file. */
 function tabsOf(isWanted: (uri: vscode.Uri) => boolean): vscode.Tab[] {
   return vscode.window.tabGroups.all
     .flatMap(({ tabs }) => tabs)

@@ -7,10 +7,10 @@ import { pathOnDisk } from '../path-on-disk.ts'
 import { baseUri } from './base-files.ts'
 import type { ReviewCursor } from './review-cursor.ts'
 
-/** More of a change is in the peek view. Characters. */
+/** Longer old text is truncated in the hover; the peek view shows all of it. Characters. */
 const MAX_HOVER_TEXT = 3000
 
-/** Shows the text that agents changed or deleted where it was, on hover and in VS Code's peek view. */
+/** Shows the text that agents changed or deleted at its former place, on hover and in VS Code's peek view. */
 export class OldTexts extends Owner implements vscode.HoverProvider {
   readonly #changes: Pick<EditorChanges, 'hunks' | 'pathOf'>
   readonly #cursor: Pick<ReviewCursor, 'shown' | 'isCompared'>
@@ -47,7 +47,7 @@ export class OldTexts extends Owner implements vscode.HoverProvider {
     return new vscode.Hover(texts, new vscode.Range(first.start, 0, end - 1, Number.MAX_SAFE_INTEGER))
   }
 
-  /** Opens the peek view of a change with its original text. Resolves to false if there was no text. */
+  /** Opens the peek view of a change with its original text. Resolves to false if the change has no original text. */
   async show(uri: vscode.Uri, line: number): Promise<boolean> {
     const { shown } = this.#cursor
     const path = await this.#changes.pathOf(pathOnDisk(uri))

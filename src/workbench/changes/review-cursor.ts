@@ -15,10 +15,10 @@ export class ReviewCursor extends Owner {
   readonly #editors: ChangeEditors
   /**
    * The last position of the cursor in a review. Extensions can't move the focus between the files of a review, so this is the user's
-   * position until they do something there.
+   * position until they do something in an editor.
    */
   #inReview: { tab: vscode.Tab | undefined; position: HunkPosition } | undefined
-  /** where the user was led last, until they move */
+  /** the position that the last command moved the user to, until they move */
   #led: HunkPosition | undefined
 
   readonly #here = this.register(
@@ -46,7 +46,7 @@ export class ReviewCursor extends Owner {
     )
   }
 
-  /** The user is where the cursor of an editor is. */
+  /** Takes the cursor of the active editor as the user's position again. */
   #leave(): void {
     this.#led = undefined
     if (!this.#inReview) return
@@ -54,12 +54,12 @@ export class ReviewCursor extends Owner {
     for (const one of vscode.window.visibleTextEditors) one.setDecorations(this.#here, [])
   }
 
-  /** The changes that the user reviews: those of the shown review, else those of all sessions. */
+  /** The changes that the user reviews: the changes in the shown review, or else of all sessions. */
   get scope(): WhichChanges {
     return this.#editors.shownReview ?? {}
   }
 
-  /** The changes that commands apply to: those in the active editor, which in a session's diff are the session's. */
+  /** The changes that commands apply to: in a session's diff or review, the session's; in other editors, all. */
   get shown(): WhichChanges {
     return this.#editors.shown ?? {}
   }
@@ -69,12 +69,12 @@ export class ReviewCursor extends Owner {
     return this.#editors.shown !== undefined
   }
 
-  /** The file and lines that the user is at. Without lines, the user is at the whole file. */
+  /** Resolves to the file and lines at the user's position; without lines, to the whole file. */
   async at(): Promise<Place | undefined> {
     const went = this.#inReview
     if (went && went.tab === activeTab()) {
       const { path, id } = went.position
-      // an agent may have changed lines above it since
+      // an agent may have changed lines above the position since
       const hunks = await this.#changes.hunks(this.shown, path)
       const line = hunks.find(hunk => hunk.id === id)?.start ?? went.position.line
       return this.#place(path, line, line + 1)
@@ -102,14 +102,14 @@ export class ReviewCursor extends Owner {
     return at && { path: at.path, line: at.start ?? 0 }
   }
 
-  /** The file that an editor shows, with agents' changes or without them. */
+  /** Resolves to the path of the file that an editor shows, with agents' changes or without them. */
   async pathIn(uri: vscode.Uri): Promise<string | undefined> {
     if (uri.scheme !== 'file' && uri.scheme !== BASE_SCHEME) return undefined
     const path = filePathOf(uri)
     return (await this.#changes.pathOf(path)) ?? path
   }
 
-  /** A review begins at its first change. */
+  /** Moves to the first change of a review that the user opened. */
   async #begin(): Promise<void> {
     const first = await this.#changes.first(this.scope)
     if (!first) return
@@ -127,8 +127,8 @@ export class ReviewCursor extends Owner {
   }
 
   /**
-   * Puts the cursor there again when the editor has loaded a write to the file after all, unless the user has moved since. The focus stays
-   * where it is.
+   * Puts the cursor at the position again when the editor loads a write to the file late, unless the user has moved since. Doesn't move the
+   * focus.
    */
   async #stay(position: HunkPosition): Promise<void> {
     this.#led = position
@@ -170,7 +170,7 @@ export class ReviewCursor extends Owner {
     shown.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
   }
 
-  /** Waits until the editor has loaded a write to the file, which moves the cursors. Resolves to false if no time is left before that. */
+  /** Waits until the editor has loaded a write to the file, which moves the cursors. Resolves to false if the time is up before. */
   async #reloaded(path: string, leftMs: () => number): Promise<boolean> {
     const document = await this.#documentOf(path)
     if (!document) return true
@@ -190,7 +190,7 @@ export class ReviewCursor extends Owner {
     return files[paths.indexOf(path)]
   }
 
-  /** Scrolls to the file, which gets the focus: VS Code doesn't reveal lines of a file that fits into the review but is out of sight. */
+  /** Focuses the file, which scrolls to it: VS Code doesn't reveal lines of a file that fits into the review but is out of view. */
   async #focusInReview(path: string): Promise<void> {
     if (!(await this.#editors.hasArrows)) return
     const passed = new Set<string | undefined>()
@@ -210,7 +210,7 @@ export class ReviewCursor extends Owner {
     }
   }
 
-  /** Returns false if the review doesn't show the file. */
+  /** Moves to a position in the review; resolves to false if the review doesn't show the file. */
   async #goInReview(position: HunkPosition): Promise<boolean> {
     const { path, line } = position
     const tab = activeTab()
@@ -245,7 +245,7 @@ export class ReviewCursor extends Owner {
     editor.setDecorations(this.#here, [editor.selection])
   }
 
-  /** The editors of the files in the shown review, by path. */
+  /** Resolves to the editors of the files in the shown review, by path. */
   async #innerEditors(): Promise<Map<string, vscode.TextEditor>> {
     const { scope } = this
     const found = await Promise.all(
@@ -270,7 +270,7 @@ function putCursor(editor: vscode.TextEditor, line: number): void {
   editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport)
 }
 
-/** Only the editors of a review are in no column. */
+/** Returns the text editors in a review, the only editors without a view column. */
 function editorsInReview(): vscode.TextEditor[] {
   return vscode.window.visibleTextEditors.filter(
     ({ viewColumn, document: { uri } }) =>
@@ -278,7 +278,7 @@ function editorsInReview(): vscode.TextEditor[] {
   )
 }
 
-/** The file of a tab without a text editor. */
+/** Returns the URI of the file in a tab without a text editor. */
 function uriOf(tab: vscode.Tab | undefined): vscode.Uri | undefined {
   const input = tab?.input
   if (
@@ -296,7 +296,7 @@ function activeTab(): vscode.Tab | undefined {
   return vscode.window.tabGroups.activeTabGroup.activeTab
 }
 
-/** Resolves to false if it doesn't happen in time. */
+/** Resolves to whether the event fires in time. */
 function happens(event: vscode.Event<unknown>, timeoutMs: number): Promise<boolean> {
   return new Promise(resolve => {
     const end = (happened: boolean) => {

@@ -5,15 +5,15 @@ import { Owner } from '../../common/disposable.ts'
 import type { ChangeEditors } from './change-editors.ts'
 
 /**
- * Whether single keys decide about agents' changes: in a review, or the diff of a file, until the user edits its text, which has these
- * keys then. They decide again once the user has saved the text, decided otherwise, or gone to another change or tab. But a decision is
- * undone by the key for text only if the user has edited no text since.
+ * Controls whether single keys decide about agents' changes: in a review, or the diff of a file, until the user edits the text, which then
+ * gets the keys. The keys decide again once the user has saved the text, decided in another way, or moved to another change or tab. The
+ * key that undoes text undoes a decision only if the user has edited no text since.
  */
 export class ReviewKeys extends Owner {
   readonly #editors: Pick<ChangeEditors, 'shown'>
-  /** The tab in which the user edits the text. */
+  /** the tab in which the user edits the text */
   #edited: vscode.Tab | undefined
-  /** The user saves this document. */
+  /** the document that the user is saving */
   #saving: vscode.TextDocument | undefined
   #areOn = false
 
@@ -25,7 +25,7 @@ export class ReviewKeys extends Owner {
     this.#editors = editors
     this.register(
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
-        // not what an agent writes on disk, nor in another file
+        // ignore changes that an agent writes to disk, and changes of other files
         if (document !== vscode.window.activeTextEditor?.document || !document.isDirty) return
         decisions.textEdited()
         this.#edited = activeTab()
@@ -47,7 +47,7 @@ export class ReviewKeys extends Owner {
     this.#update()
   }
 
-  /** The user doesn't edit the text anymore. */
+  /** Lets the keys decide again, because the user no longer edits the text. */
   resume(): void {
     this.#edited = undefined
     this.#saving = undefined

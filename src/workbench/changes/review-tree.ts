@@ -15,17 +15,17 @@ import type { ChangeEditors } from './change-editors.ts'
 /** VS Code's command that shows Source Control, with the focus in the commit message. */
 export const COMMIT = 'workbench.view.scm'
 
-/** Commands get this object back unchanged. */
+/** The properties of all nodes of the tree. VS Code passes the nodes unchanged to commands. */
 interface InReview {
   inReview: true
   session: string | undefined
 }
 interface Folder extends InReview {
-  /** relative to the folder that it is shown in */
+  /** the folder's path relative to its parent in the tree */
   name: string
-  /** absolute */
+  /** the folder's absolute path */
   folder: string
-  /** paths of its files with undecided changes */
+  /** paths of the files in the folder with undecided changes */
   readonly paths: string[]
   children: Node[]
 }
@@ -47,14 +47,14 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
   #nodes: Node[] = []
   /** the review that the tree shows */
   #scope: string | undefined
-  /** the open review, and its files as they were told last */
+  /** the open review, and its last reported files */
   #followed:
     | { changes: WhichChanges; key: string; files: Map<string, ReviewedFile>; end: Disposable }
     | undefined
   #hidesDecided = false
-  /** All changes of the review were decided at the last update. */
+  /** whether all changes of the review were decided at the last update */
   #isDone = false
-  /** The last shown state of reviews. `isReviewed`: the review ended with the user's decisions. */
+  /** by review: its last shown state. `isReviewed`: whether the review ended with the user's decisions */
   readonly #last = new Map<string, { decided: number; total: number; isReviewed: boolean }>()
 
   readonly onDidChangeTreeData = this.#change.event
@@ -143,8 +143,8 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
   }
 
   /**
-   * Updates changed files alone, and folders with other children, or in which nothing is undecided now, or something again. The whole tree
-   * only if its first level changes.
+   * Updates only the nodes that look different: changed files, and folders whose children changed, or that now have no undecided changes or
+   * have some again. Updates the whole tree only if its first level changes.
    */
   #show(files: readonly ReviewedFile[]): void {
     const { key: scope, changes } = this.#followed ?? {}
@@ -157,7 +157,7 @@ export class ReviewTree extends Owner implements vscode.TreeDataProvider<Node> {
     else if (changed.length > 0) this.#change.fire(changed)
   }
 
-  /** Whether the user's decisions were the last, and not Git or another program that took changes out of the files. */
+  /** Whether the review ended with the user's decisions, not because Git or another program removed changes from the files. */
   #isReviewed(scope: string, now: { decided: number; total: number }): boolean {
     const last = this.#last.get(scope)
     const isDone = now.decided === now.total && now.total > 0
@@ -172,7 +172,7 @@ function keyOf({ session, and }: WhichChanges): string {
   return `${and ?? ''} ${session ?? ''}`
 }
 
-/** Once for a review, in which decisions themselves show no notification. */
+/** Reports once that a review is done, since decisions in a review show no notifications. */
 async function reportReviewDone(files: readonly ReviewedFile[]): Promise<void> {
   const sum = (of: 'kept' | 'reverted') => files.reduce((all, file) => all + file[of], 0)
   const commit = l10n.t('Commit…')
@@ -188,7 +188,7 @@ async function reportReviewDone(files: readonly ReviewedFile[]): Promise<void> {
   if (answer === undo) await vscode.commands.executeCommand(CommandId.undoDecision)
 }
 
-/** The tree of the files, below the folder that contains all of them. */
+/** Returns the tree of the files, below the folder that contains all of them. */
 function nodesOf(files: readonly ReviewedFile[], changes: WhichChanges | undefined): Node[] {
   const review: InReview = { inReview: true, session: changes?.session }
   const root = folderOf(review, '', '', [])
@@ -209,8 +209,8 @@ function nodesOf(files: readonly ReviewedFile[], changes: WhichChanges | undefin
 }
 
 /**
- * The `next` nodes, but the nodes of the tree where these are about the same file or folder. Adds those that look different to `changed`.
- * `isSame`: the same nodes as before, in their order.
+ * Returns the `next` nodes, with the objects of the nodes `before` for the same files and folders. Adds nodes that look different to
+ * `changed`. `isSame`: whether the nodes are the same as before, in the same order.
  */
 function updated(
   before: readonly Node[],
@@ -237,7 +237,7 @@ function updated(
   return { nodes, isSame: nodes.length === before.length && nodes.every((node, at) => node === before[at]) }
 }
 
-/** Of its row in the tree: the row stays selected, expanded and in sight. */
+/** Returns the ID of a node, by which its row in the tree stays selected, expanded and in view. */
 function itemId(node: Node): string {
   return 'children' in node ? `folder ${node.folder}` : `file ${node.path}`
 }
@@ -253,7 +253,7 @@ function folderOf({ session }: InReview, name: string, folder: string, children:
   }
 }
 
-/** Joins each folder that contains only a folder with that one. */
+/** Joins each folder that contains only another folder with that folder. */
 function joined(folder: Folder): Folder {
   const children = folder.children.map(child => ('children' in child ? joined(child) : child))
   const [only] = children

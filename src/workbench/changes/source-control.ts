@@ -23,7 +23,7 @@ type ShownChanges = Pick<EditorChanges, 'followSessions' | 'followFiles' | 'isCh
 /** The changed files of a session. */
 interface SessionFiles {
   files: Map<string, ChangedFile>
-  /** The view doesn't show the latest. */
+  /** whether the view doesn't show the latest files yet */
   isNew: boolean
   end: Disposable
 }
@@ -37,18 +37,18 @@ interface Shown {
 }
 
 /**
- * Agents' changes in the Source Control view, grouped by session, and in the gutter of editors, if the user wants that. Only
- * exists while there are changes, because an additional provider changes how the view looks.
+ * Agents' changes in the Source Control view, grouped by session, and in the gutter of editors, if the user's settings say so.
+ * VS Code's provider exists only while there are changes, because an additional provider changes how the view looks.
  */
 export class ChangesSourceControl extends Owner {
   readonly #changes: ShownChanges
   readonly #sessions = new Map<string, ChangedSession>()
   readonly #lists = new Map<string, SessionFiles>()
-  /** Ends with the setting. */
+  /** following the changes, until the setting is turned off */
   #following: Disposable | undefined
   #shown: Shown | undefined
   #timer: NodeJS.Timeout | undefined
-  /** Git's provider is to come first: VS Code shows the branch of the first provider in the status bar. */
+  /** resolves when Git's provider exists, which must be the first: VS Code shows the first provider's branch in the status bar */
   #git: Promise<void> | undefined
   #gitApi: { api: GitApi | undefined } | undefined
 
@@ -172,7 +172,7 @@ export class ChangesSourceControl extends Owner {
   }
 }
 
-/** Commands get this object back unchanged. */
+/** Returns the item of a file in the view. VS Code passes this object unchanged to commands. */
 function resourceState(
   session: string,
   file: ChangedFile,

@@ -15,7 +15,7 @@ import type { ChangesSourceControl } from '../changes/source-control.ts'
 
 export interface ChangeCommandsOptions {
   decisions: Omit<EditorDecisions, 'dispose'>
-  /** The tracked file that a path leads to. */
+  /** Resolves to the path of the changed file that a path leads to. */
   pathOf: (path: string) => Promise<string | undefined>
   sourceControl: Pick<ChangesSourceControl, 'changesOf'>
   cursor: Pick<ReviewCursor, 'at' | 'go' | 'pathIn' | 'position' | 'scope' | 'shown'>
@@ -38,11 +38,11 @@ const listedFiles = z.union([
 ])
 const resourceGroup = z.object({ id: z.string(), resourceStates: z.array(z.unknown()) })
 
-/** Commands to navigate, keep and undo agents' changes, one by one or by file. */
+/** Returns the commands to navigate, keep and undo agents' changes, one by one or by file. */
 export function changeCommands(options: ChangeCommandsOptions) {
   const { sourceControl, cursor, reviewKeys, decisions } = options
 
-  /** The changes in a file that a command applies to: those of the peek view or code lens, else those at the cursor. */
+  /** Resolves to the changes in a file that a command applies to: of the peek view or code lens, or else at the cursor. */
   const placeOf = async ([uri, what, index]: unknown[]): Promise<ChosenPlace> => {
     const at = await cursor.at()
     const path = uri instanceof vscode.Uri ? await cursor.pathIn(uri) : at?.path
@@ -63,14 +63,14 @@ export function changeCommands(options: ChangeCommandsOptions) {
       if (next) await cursor.go(next)
     })
 
-  /** The files that a command applies to: those selected in Source Control, the one of an editor's title, else the active one. */
+  /** Resolves to the files that a command applies to: selected in Source Control, of an editor's title, or else the active file. */
   const ofFiles = async (args: unknown[]): Promise<ChosenFiles[]> => {
     const [first] = args
     const bySession = new Map<string | undefined, string[]>()
     for (const arg of args) {
       const { data } = first instanceof vscode.Uri ? {} : listedFiles.safeParse(arg)
       const { openReview } = options.reviews
-      // the review of a continued conversation lists what the sessions before changed, too
+      // the review of a continued conversation also lists the changes of the sessions before
       if (data?.inReview && openReview && openReview.session === data.session)
         return [{ which: openReview, paths: data.paths }]
       if (data) bySession.set(data.session, [...(bySession.get(data.session) ?? []), ...data.paths])
@@ -95,7 +95,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
       await cursor.go(await decisions.next(from, direction, cursor.scope))
     })
 
-  /** The changes of a group in Source Control. */
+  /** Returns the changes of a group in Source Control. */
   const ofGroup = ([first]: unknown[]): WhichChanges | undefined => {
     const group = resourceGroup.safeParse(first)
     return group.success ? sourceControl.changesOf(group.data.id) : undefined
@@ -115,7 +115,7 @@ export function changeCommands(options: ChangeCommandsOptions) {
     },
     [CommandId.keepFileChanges]: async (...args) => decisions.keepFiles(await ofFiles(args)),
     [CommandId.revertFileChanges]: async (...args) => decisions.revertFiles(await ofFiles(args)),
-    // the changes of a group in Source Control, else those of the shown review, else those of all sessions
+    // applies to the changes of a group in Source Control, else of the shown review, else of all sessions
     [CommandId.keepAllChanges]: (...args) => decisions.keepAll(ofGroup(args) ?? cursor.scope),
     [CommandId.revertAllChanges]: (...args) => decisions.revertAll(ofGroup(args) ?? cursor.scope),
     [CommandId.reviewChanges]: async (...args) => {

@@ -9,7 +9,7 @@ import { pathOnDisk } from '../path-on-disk.ts'
 
 const sourceControl = z.object({ rootUri: z.custom<vscode.Uri>(value => value instanceof vscode.Uri) })
 
-/** *Generate Commit Message*, for the chosen repository. */
+/** Returns the command *Generate Commit Message*, for the chosen repository. */
 export function commitMessageCommand(messages: Pick<CommitMessages, 'generate'>) {
   return {
     [CommandId.generateCommitMessage]: async (pressed?: unknown) => {
@@ -19,7 +19,7 @@ export function commitMessageCommand(messages: Pick<CommitMessages, 'generate'>)
   } satisfies Partial<CommandHandlers>
 }
 
-/** The repository of the clicked Source Control provider, else the only repository, or one that the user selects. */
+/** Resolves to the repository of the clicked Source Control provider, else the only repository, or one that the user selects. */
 async function repositoryFor(pressed: unknown): Promise<Repository | undefined> {
   const git = await gitApi()
   if (!git) throw new UnavailableError(l10n.t("VS Code's Git extension is turned off."))
@@ -38,7 +38,7 @@ async function repositoryFor(pressed: unknown): Promise<Repository | undefined> 
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.repository
 }
 
-/** Doesn't replace what the user wrote meanwhile. */
+/** Writes the message into the input of Source Control, unless the user changed the input's text (`begun`) meanwhile. */
 export async function writeCommitMessage(root: string, begun: string, message: string): Promise<void> {
   const repository = (await gitApi())?.getRepository(vscode.Uri.file(root))
   if (!repository) throw new Error(l10n.t('There is no Git repository in this workspace.'))

@@ -11,7 +11,7 @@ import { menuAttachments } from '../mentions/menu-context.ts'
 import { problemsText, toProblem } from '../mentions/sources.ts'
 import { readSetting } from '../settings.ts'
 
-/** Commands that add content of the editor to the active conversation, from menus, keys and the palette. */
+/** Returns the commands that add content of the editor to the active conversation, from menus, keys and the palette. */
 export function contextCommands(prompt: ActivePrompt) {
   const attach = async (attachments: readonly Attachment[], none: string) => {
     if (attachments.length === 0) throw new UnavailableError(none)
@@ -52,9 +52,9 @@ interface CodeRange {
 }
 
 /**
- * *Fix with Parley* and *Explain with Parley*: write a prompt about the subject of a code action, else about the problems
- * at the cursor or the selection. It's added to the draft in the input or, if the user wants that, sent: then the draft
- * stays, and the prompt is queued if a turn is running.
+ * Returns *Fix with Parley* and *Explain with Parley*, which write a prompt about the subject of a code action, else about
+ * the problems at the cursor or the selection. By default, the prompt is added to the draft; if the setting says so, it's
+ * sent: then the draft stays, and the prompt is queued if a turn is running.
  */
 export function codeCommands(prompt: ActivePrompt) {
   const send = (text: string, items: Attachment[]) =>
@@ -90,7 +90,7 @@ async function codeAt(uri: unknown, range: unknown): Promise<CodeRange> {
   return { document: editor.document, range: editor.selection }
 }
 
-/** The most severe first; hints and information only if there is nothing else. */
+/** Returns the problems in the range, the most severe first; hints and information only if there are no others. */
 function problemsAt({ document, range }: CodeRange): vscode.Diagnostic[] {
   const here = vscode.languages
     .getDiagnostics(document.uri)
@@ -106,7 +106,7 @@ function codeChip({ document, range }: CodeRange, problems: readonly vscode.Diag
   return linesAttachment(document.uri, whole.start.line + 1, whole.end.line + (isBefore ? 0 : 1))
 }
 
-/** The problems that the user sees now, instead of those at the start of the turn. */
+/** Returns an attachment with the problems that the user sees now, since they may differ when the turn starts. */
 function problemsChip({ document }: CodeRange, problems: readonly vscode.Diagnostic[]): Attachment {
   const text = problemsText(problems.map(problem => toProblem(document.uri, problem)))
   const [first] = problems

@@ -3,7 +3,7 @@ import type { DisposableStore } from '../../common/disposable.ts'
 import { PLAN_SCHEME } from '../../common/plan-uri.ts'
 
 const ID = 'parley.comments'
-/** Documents that aren't text which an agent could look at or change. */
+/** The URI schemes of documents that an agent can't read or change. */
 const NOT_COMMENTED = new Set(['comment', 'output', 'vscode-scm', 'walkThrough', 'walkThroughSnippet'])
 
 /**

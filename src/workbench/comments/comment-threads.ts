@@ -129,7 +129,7 @@ export class VsCodeComments extends Owner implements CommentThreads {
         if (!thread || typeof text !== 'string') throw unavailable()
         if (text.trim() === '') throw new UnavailableError(l10n.t('The comment is empty.'))
         await this.#add(thread, text)
-        // VS Code removes the input and leaves the focus on nothing, where no key of an editor works
+        // VS Code removes the input without focusing another element, so the editor's keys wouldn't work
         await vscode.commands.executeCommand('workbench.action.focusActiveEditorGroup')
       },
       [CommentMenuId.edit]: (given: unknown) => {
@@ -206,7 +206,7 @@ export class VsCodeComments extends Owner implements CommentThreads {
   }
 
   #documentChanged({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
-    // a plan that the agent replaces is another text
+    // the agent replaces a plan as a whole, so comments don't move with its text
     if (contentChanges.length === 0 || document.uri.scheme === PLAN_SCHEME) return
     const uri = document.uri.toString()
     const edits = contentChanges.map(({ range, text }) => ({ start: range.start, end: range.end, text }))
@@ -269,7 +269,7 @@ function labelOf({ state, agentName }: ShownComment): string {
   }
 }
 
-/** The path of a document as the user reads it. */
+/** Returns the path of a document for the user. */
 function nameOf(uri: string): string {
   const parsed = vscode.Uri.parse(uri)
   return parsed.scheme === 'file' ? vscode.workspace.asRelativePath(parsed) : parsed.path

@@ -150,7 +150,7 @@ function keyOf(uri: vscode.Uri): string {
   return uri.scheme === 'file' ? rules.key(pathOnDisk(uri)) : ''
 }
 
-/** `undefined` if the line was replaced or removed. VS Code reports changes from the end of the text to its start. */
+/** Returns the line after changes of the text; `undefined` if it was replaced. VS Code reports changes from the text's end to its start. */
 function movedBy(
   changes: readonly vscode.TextDocumentContentChangeEvent[],
   highlight: AgentLine,

@@ -1,4 +1,4 @@
-/** Puts code from a conversation into the editor. Each rejects with a sentence to show. */
+/** Puts code from a conversation into the editor. Each function rejects with a sentence to show. */
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import * as l10n from '@vscode/l10n'
@@ -11,7 +11,7 @@ import { smallestEdit } from '../../editor/text.ts'
 import { pathOnDisk } from '../path-on-disk.ts'
 import type { Proposals } from './diffs.ts'
 
-/** The text editor that the user used last; a conversation in a tab isn't a text editor. */
+/** Returns the text editor that the user used last; a conversation in a tab isn't a text editor. */
 function lastEditor(): vscode.TextEditor | undefined {
   return vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors.find(isOfFile)
 }
@@ -20,7 +20,7 @@ function isOfFile({ document: { uri } }: vscode.TextEditor): boolean {
   return ['file', 'untitled', 'vscode-remote', 'vscode-userdata'].includes(uri.scheme)
 }
 
-/** Replaces the selection or inserts the code at the cursor, and reveals it. */
+/** Replaces the selection with the code or inserts the code at the cursor, and reveals it. */
 export async function insertCode(text: string): Promise<void> {
   const editor = lastEditor()
   if (!editor) throw new Error(l10n.t('Open a file first. The code is inserted at its cursor.'))
@@ -31,7 +31,7 @@ export async function insertCode(text: string): Promise<void> {
   if (!done) throw new Error(l10n.t("The code couldn't be inserted in the editor."))
 }
 
-/** A document that has no file yet. */
+/** Opens the text in an untitled document. */
 export async function openText(text: string, language: string): Promise<void> {
   const id = languageId(language, await vscode.languages.getLanguages())
   const document = await vscode.workspace.openTextDocument({ content: text, ...(id && { language: id }) })
@@ -98,7 +98,7 @@ async function targetOf(code: CodeToApply, roots: Roots | undefined): Promise<Ta
   return { uri, name: nameOf(uri), document: undefined, place: {} }
 }
 
-/** Relative to the open folders; outside of them, the full path, to make that visible. */
+/** Returns the path relative to an open folder, or the full path of a file outside of the folders. */
 function nameOf(uri: vscode.Uri): string {
   return vscode.workspace.asRelativePath(uri)
 }

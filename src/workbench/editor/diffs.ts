@@ -15,7 +15,7 @@ interface Sides {
 /** Shows an agent's edits in diff editors, whose texts are in memory while a tab shows them. */
 export class Diffs extends Owner {
   readonly #contents = new DiffContents()
-  /** Ids whose tab is being opened. */
+  /** IDs of diffs whose tab is being opened */
   readonly #opening = new Set<string>()
   /** editors of several diffs, with the ids of their texts: VS Code doesn't tell which files such a tab shows */
   readonly #several = new Map<vscode.Tab, string[]>()
@@ -42,7 +42,7 @@ export class Diffs extends Owner {
 
   /**
    * Opens a diff editor titled `name (Agent's edit)`, unless another title is given. `file` is the changed file, used for
-   * the name and language. Resolves with the URI of the right side and a function that closes the editor.
+   * the name and language. Resolves to the URI of the right side and a function that closes the editor.
    */
   async open(
     file: string,
@@ -91,7 +91,7 @@ export class Diffs extends Owner {
     return vscode.Uri.from({ scheme: this.#scheme, path: vscode.Uri.file(file).path, query: `${side}.${id}` })
   }
 
-  /** diffs whose texts are in memory */
+  /** Number of diffs whose texts are in memory. */
   get held(): number {
     return this.#contents.size
   }
@@ -146,7 +146,7 @@ export class Proposals extends Owner {
     return answer !== undefined
   }
 
-  /** Resolves with the user's answer, after closing the diff. Stays pending without one. */
+  /** Resolves to the user's answer, after closing the diff. Stays pending until the user answers. */
   async ask(file: string, texts: DiffTexts, question: string): Promise<boolean> {
     const title = l10n.t('{0} (proposed)', path.basename(file))
     const { uri, close } = await this.#diffs.open(file, texts, { title, preview: false })

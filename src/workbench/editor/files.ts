@@ -17,7 +17,7 @@ export function watchFiles(changed: (path: string) => void): Disposable {
   return own
 }
 
-/** The user saved, created, renamed or deleted a file or folder in the editor: its real path. */
+/** Fires with the real path of a file or folder that the user saved, created, renamed or deleted in the editor. */
 export const onDidSaveFile: Event<string> = listener => {
   const own = new DisposableStore()
   const { workspace } = vscode
@@ -47,7 +47,7 @@ export class VsCodeDocuments implements EditorDocuments {
   follow(listener: (event: DocumentEvent) => void): Disposable {
     const own = new DisposableStore()
     const { tabGroups } = vscode.window
-    /** by document, what was reported last */
+    /** by document: the state that was reported last */
     const reported = new Map<vscode.TextDocument, { id: number; isDirty: boolean; lineEnd: string }>()
     const stateOf = (document: vscode.TextDocument, id: number) => {
       const { version, encoding } = document
@@ -57,7 +57,7 @@ export class VsCodeDocuments implements EditorDocuments {
     }
     const opened = (document: vscode.TextDocument) => {
       const { uri } = document
-      // also reported when the language of an open document changes
+      // VS Code also fires this when the language of an open document changes
       if (uri.scheme !== 'file' || document.isClosed || reported.has(document)) return
       const state = stateOf(document, ++this.#lastId)
       this.#open.set(state.id, document)
@@ -142,13 +142,13 @@ function lineEndOf({ eol }: vscode.TextDocument): '\n' | '\r\n' {
 
 /**
  * Whether a document has unsaved changes. Text that the user types while VS Code saves the document isn't saved, but VS
- * Code then reports to extensions that the document has no unsaved changes. The document's tabs know better.
+ * Code then reports to extensions that the document has no unsaved changes. The document's tabs have the right state.
  */
 export function isUnsaved(document: vscode.TextDocument, tabs?: ReadonlySet<string>): boolean {
   return document.isDirty || (tabs ?? dirtyTabs()).has(document.uri.toString())
 }
 
-/** The addresses of the documents whose tabs show unsaved changes. */
+/** Returns the URIs of the documents whose tabs show unsaved changes. */
 function dirtyTabs(): Set<string> {
   const tabs = vscode.window.tabGroups.all.flatMap(group => group.tabs)
   return new Set(
@@ -170,7 +170,7 @@ export const vscodeEncodings: Encodings = {
   encode: async (text, encoding) => vscode.workspace.encode(text, { encoding }),
 }
 
-/** Moves a file to the trash; rejects if there is none. */
+/** Moves a file to the trash; rejects if there is no trash. */
 export async function trashFile(file: string): Promise<void> {
   await vscode.workspace.fs.delete(vscode.Uri.file(file), { useTrash: true })
 }

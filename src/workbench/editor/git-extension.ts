@@ -1,6 +1,6 @@
 import * as vscode from 'vscode'
 
-/** The part of the API of VS Code's Git extension, version 1, that is used. */
+/** The part of the API of VS Code's Git extension, version 1, that Parley uses. */
 export interface GitApi {
   /** whether the repositories of the workspace have been opened */
   state: 'uninitialized' | 'initialized'
@@ -27,7 +27,7 @@ interface Change {
   uri: vscode.Uri
 }
 
-/** `undefined` if VS Code's Git extension is turned off. */
+/** Resolves to the Git extension's API; `undefined` if the extension is turned off. */
 export async function gitApi(): Promise<GitApi | undefined> {
   try {
     const extension = vscode.extensions.getExtension<{ getAPI(version: 1): GitApi }>('vscode.git')
@@ -38,7 +38,7 @@ export async function gitApi(): Promise<GitApi | undefined> {
   }
 }
 
-/** {@link gitApi} once the repositories of the workspace are open. */
+/** Like {@link gitApi}, but resolves only once the repositories of the workspace are open. */
 export async function openGit(): Promise<GitApi | undefined> {
   const api = await gitApi()
   if (!api || api.state === 'initialized') return api
@@ -51,7 +51,7 @@ export async function openGit(): Promise<GitApi | undefined> {
   })
 }
 
-/** The files that Git lists as changed. */
+/** Returns the files that Git lists as changed. */
 export function changedFilesOf(git: GitApi): vscode.Uri[] {
   return git.repositories.flatMap(({ state }) => {
     const { indexChanges, workingTreeChanges, mergeChanges, untrackedChanges = [] } = state
@@ -60,7 +60,7 @@ export function changedFilesOf(git: GitApi): vscode.Uri[] {
   })
 }
 
-/** Calls back when a repository's changes may be different. */
+/** Calls the listener when a repository's changes may be different. */
 export function onDidChangeGit(git: GitApi, listener: () => void): vscode.Disposable {
   const following = new Map<string, vscode.Disposable>()
   const follow = ({ rootUri, state }: Repository) => {

@@ -1,4 +1,4 @@
-/** Opens what a user clicks in a conversation. Each function rejects with a sentence to show. */
+/** Opens files and links that a user clicks in a conversation. Each function rejects with a sentence to show. */
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -14,13 +14,13 @@ const rules = new PathRules()
 
 /**
  * Opens a file, or shows a folder in the explorer. A relative path is looked up in each root. Line and column are
- * 1-based; a line beyond the end means the last one.
+ * 1-based; a line beyond the end means the last line.
  */
 export function openFile(target: FileReference, roots?: Roots): Promise<void> {
   return openFirst([target], roots)
 }
 
-/** {@link openFile} for the first of them that exists. */
+/** Like {@link openFile}, for the first of these references that exists. */
 async function openFirst(readings: readonly FileReference[], roots: Roots | undefined): Promise<void> {
   for (const reading of readings) {
     for (const place of candidates(reading.path, rootList(roots), homedir(), rules)) {
@@ -45,7 +45,7 @@ export async function openLink(href: string, roots?: Roots): Promise<void> {
   const target = parseLink(href, rules)
   if (target.type === 'refused') throw new Error(target.reason)
   if (target.type === 'file') return openFirst(target.readings, roots)
-  // VS Code uses a string as it is, whereas `Uri` would lose an escaped `&`.
+  // VS Code passes on a string unchanged, whereas `Uri` would lose an escaped `&`.
   const opened = await vscode.env.openExternal(target.href as unknown as vscode.Uri)
   if (!opened) throw new Error(l10n.t("The link couldn't be opened."))
 }
@@ -64,7 +64,7 @@ export interface SelectionContext {
   languageId: string
 }
 
-/** `undefined` without an editor or a selection. */
+/** Returns the selection in an editor; `undefined` without an editor or a selection. */
 export function currentSelection(
   editor: vscode.TextEditor | undefined = vscode.window.activeTextEditor,
 ): SelectionContext | undefined {
@@ -103,7 +103,7 @@ function showOptions(target: { line?: number; column?: number }): vscode.TextDoc
 }
 
 const SCHEME = 'parley-content'
-/** Number of files kept for their editors; older ones can be opened again from the conversation. */
+/** Number of files whose content is kept for their editors; older files can be opened again from the conversation. */
 const MAX_STORED = 24
 
 const files = new Map<string, Uint8Array>()
@@ -149,7 +149,7 @@ export async function openContent(name: string, mimeType: string, bytes: Uint8Ar
   await vscode.commands.executeCommand('vscode.open', vscode.Uri.from({ scheme: SCHEME, path }))
 }
 
-/** The last part of a name, with an extension from which VS Code recognizes the type. */
+/** Returns the last part of a name, with an extension from which VS Code recognizes the type. */
 function fileName(name: string, mimeType: string): string {
   const last = (name.split(/[\\/]/).at(-1) ?? '').replace(/[?#:*"<>|\s]+/g, '-').slice(-120) || 'file'
   if (/\.[A-Za-z0-9]{1,8}$/.test(last)) return last

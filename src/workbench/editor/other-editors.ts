@@ -8,10 +8,10 @@ import { DisposableStore } from '../../common/disposable.ts'
 import type { Event } from '../../common/event.ts'
 import { pathOnDisk } from '../path-on-disk.ts'
 
-/** A file written this long before its tab has no unsaved changes anymore was saved, not reverted. Milliseconds. */
+/** When a tab no longer has unsaved changes, its file was saved, not reverted, if it was written this recently. Milliseconds. */
 const SAVED_WITHIN_MS = 5000
 
-/** Paths of files with unsaved changes in a notebook or a custom editor. */
+/** Returns the paths of files with unsaved changes in a notebook or a custom editor. */
 export function unsavedElsewhere(): string[] {
   return vscode.window.tabGroups.all.flatMap(({ tabs }) =>
     tabs.flatMap(tab => (tab.isDirty ? (fileOf(tab) ?? []) : [])),
@@ -23,7 +23,7 @@ function fileOf({ input }: vscode.Tab): string | undefined {
   return isOther && input.uri.scheme === 'file' ? pathOnDisk(input.uri) : undefined
 }
 
-/** The user saved a file in a notebook or a custom editor: its path. */
+/** Fires with the path of a file that the user saved in a notebook or a custom editor. */
 export const onDidSaveElsewhere: Event<string> = listener => {
   const own = new DisposableStore()
   own.add(

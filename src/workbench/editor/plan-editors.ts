@@ -7,19 +7,19 @@ import { Owner } from '../../common/disposable.ts'
 import { PLAN_SCHEME } from '../../common/plan-uri.ts'
 import { visibleProse, withoutIcons } from '../../common/visible.ts'
 
-/** A document that VS Code has open. */
+/** A document of a plan that VS Code has open. */
 interface Shown {
-  /** as VS Code has it */
+  /** the document's text in VS Code */
   text: string
-  /** how it can be answered */
+  /** a text that changes with the ways to answer the plan, to update the buttons */
   state: string
   plan: ShownPlan | undefined
-  /** Resolves when the plan is known. */
+  /** resolves when the plan is known */
   known: Promise<void>
   end: { dispose(): void }
 }
 
-/** The documents of plans: Markdown as text, so that lines can be commented and no content is loaded or run. */
+/** The documents of plans: Markdown as text, so that lines can be commented on and no content is loaded or run. */
 export class PlanEditors extends Owner implements vscode.CodeLensProvider {
   readonly #plans: PlanSource
   readonly #textChange = this.register(new vscode.EventEmitter<vscode.Uri>())
@@ -50,7 +50,7 @@ export class PlanEditors extends Owner implements vscode.CodeLensProvider {
     })
   }
 
-  /** The buttons of the editor, or commands for the active one. */
+  /** The commands of the editor's buttons; from the palette, they apply to the active editor. */
   get commands() {
     const of = (given: unknown) => {
       const uri = given instanceof vscode.Uri ? given : vscode.window.activeTextEditor?.document.uri
@@ -63,7 +63,7 @@ export class PlanEditors extends Owner implements vscode.CodeLensProvider {
     }
   }
 
-  /** The answers at the top, or how the plan was answered. */
+  /** Returns the possible answers above the first line, or how the plan was answered. */
   provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
     const { pending, outcome = '' } = this.#shown.get(uri.toString())?.plan ?? {}
     const lens = (title: string, command: string, tooltip?: string) =>
@@ -126,7 +126,7 @@ export class PlanEditors extends Owner implements vscode.CodeLensProvider {
   }
 }
 
-/** A plan stays readable when its conversation is closed. */
+/** Returns the plan's text; the last text after the conversation is closed, so that the plan stays readable. */
 function textOf({ plan, text }: Shown): string {
   return plan?.text ?? (text || (plan?.outcome ?? ''))
 }

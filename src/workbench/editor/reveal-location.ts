@@ -11,7 +11,7 @@ const HIGHLIGHT_MS = 1500
 /** Larger files aren't opened automatically. Bytes. */
 const MAX_FILE_BYTES = 5_000_000
 
-/** Shows in a preview editor where an agent works, without taking the focus. */
+/** Shows the location where an agent works in a preview editor, without taking the focus. */
 export class FollowEditor extends Owner {
   readonly #used = new Map<number, number>()
   readonly #highlight = this.register(
@@ -57,7 +57,7 @@ export class FollowEditor extends Owner {
       this.#timer = undefined
       const next = this.#next
       this.#next = undefined
-      // don't report files that can't be shown, since the user didn't request them
+      // don't report files that can't be shown, since the user didn't ask to open them
       if (next) this.#open(next.location, next.roots).then(undefined, () => {})
     }, DEBOUNCE_MS)
   }

@@ -10,10 +10,10 @@ import {
 
 const SETTING = 'editor.tokenColorCustomizations'
 
-/** The rules of themes that were read. */
+/** The color rules of themes that were read, by the theme's ID. */
 const known = new Map<string, Promise<TokenRule[]>>()
 
-/** The colors of code in a theme, with the user's customizations; empty if its file can't be read. */
+/** Resolves to the colors of code in a theme, with the user's customizations; empty if the theme's file can't be read. */
 export async function themeTokenColors(themeId: string): Promise<TokenColors> {
   let rules = known.get(themeId)
   if (!rules) {
@@ -24,7 +24,7 @@ export async function themeTokenColors(themeId: string): Promise<TokenColors> {
   return tokenColors([...(await rules), ...custom])
 }
 
-/** The user changed the colors of code in the settings. */
+/** Calls the listener when the user changes the colors of code in the settings. */
 export function onDidChangeTokenColors(listener: () => void): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration(event => {
     if (event.affectsConfiguration(SETTING)) listener()

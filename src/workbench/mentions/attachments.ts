@@ -54,7 +54,7 @@ export function symbolAttachment(symbol: vscode.SymbolInformation): Attachment {
   }
 }
 
-/** Lines of a file, 1-based and inclusive, read when the prompt is sent. */
+/** Returns an attachment for lines of a file, 1-based and inclusive, which are read when the prompt is sent. */
 export function linesAttachment(uri: vscode.Uri, startLine: number, endLine: number): Attachment {
   const lines = startLine === endLine ? `${startLine}` : `${startLine}-${endLine}`
   return {
@@ -90,7 +90,7 @@ export function changesAttachment(staged: boolean): Attachment {
   }
 }
 
-/** An attachment for a commit, or for a branch's changes. */
+/** Returns an attachment for a commit, or for a branch's changes. */
 export function revisionAttachment({ name, short, ref, base, repository }: Revision): Attachment {
   const isCommit = base === undefined
   const detail = isCommit ? name : `${short}...${name}`
@@ -104,8 +104,8 @@ export function revisionAttachment({ name, short, ref, base, repository }: Revis
 }
 
 /**
- * The selection in the active editor. Its text is included, because it may be unsaved and the file may change before the
- * agent reads it.
+ * Returns an attachment for the selection in the active editor, with its text, because the text may be unsaved and the file
+ * may change before the agent reads it.
  */
 export function selectionAttachment(editor?: vscode.TextEditor): Attachment | undefined {
   const selection = currentSelection(editor)
@@ -150,7 +150,7 @@ const MAX_MEDIA_BYTES = 24 * 1024 * 1024
 /** More files at once are assumed to be a mistake. */
 const MAX_FILES = 50
 
-/** Rejects with a sentence if there is none. */
+/** Resolves to attachments for picked files, the selection, or the terminal. Rejects with a sentence if there is nothing to attach. */
 export async function capture(kind: CaptureKind): Promise<Attachment[]> {
   if (kind === 'pick') return pickFiles()
   const found = kind === 'selection' ? selectionAttachment() : await terminalAttachment()
@@ -162,7 +162,7 @@ export async function capture(kind: CaptureKind): Promise<Attachment[]> {
   )
 }
 
-/** Lets the user pick files or folders anywhere; these may then be read for prompts. */
+/** Lets the user pick files or folders anywhere, which may then be read for prompts. */
 async function pickFiles(): Promise<Attachment[]> {
   const uris = await vscode.window.showOpenDialog({
     canSelectMany: true,
@@ -176,9 +176,7 @@ async function pickFiles(): Promise<Attachment[]> {
   return attachmentsFor(uris)
 }
 
-/**
- * Dropped files. Since the webview provides their paths, those outside of the folders are linked instead of read.
- */
+/** Resolves to attachments for dropped files. Since the webview provides the paths, files outside of the folders are linked, not read. */
 export async function takeDropped(texts: readonly string[]): Promise<Attachment[]> {
   const uris = texts.flatMap(text => {
     try {
@@ -193,7 +191,7 @@ export async function takeDropped(texts: readonly string[]): Promise<Attachment[
   return taken
 }
 
-/** A file or folder of the workspace, by its absolute path or its path in a workspace folder. */
+/** Resolves to an attachment for a file or folder of the workspace, by its absolute path or its path in a workspace folder. */
 export async function takePath(typed: string): Promise<Attachment[]> {
   const places = { roots: localFolders().map(folder => folder.path), home: homedir() }
   const found = await withTimeout(findInRoots(typed, places), TYPED_PATH_MS)
@@ -204,8 +202,8 @@ export async function takePath(typed: string): Promise<Attachment[]> {
 const MAX_SEARCHED = 1_000_000
 
 /**
- * The selection of a visible editor that is the pasted code, else the only place in the open files of the workspace where
- * that code is: its editor may be hidden behind the conversation.
+ * Finds pasted code: the selection of a visible editor with this text, else the only place in the workspace's open files with
+ * this text, since the editor may be hidden behind the conversation.
  */
 export async function takeCode(code: string): Promise<Attachment[]> {
   const plain = (text: string) => text.replace(/\r\n?/g, '\n')
@@ -234,7 +232,7 @@ export async function takeCode(code: string): Promise<Attachment[]> {
   if (!place || places.length > 1) return []
   const { uri, startLine, endLine } = place
   const lines = linesAttachment(uri, startLine, endLine)
-  // as the user copied it: it may be unsaved
+  // the text as the user copied it, since it may be unsaved
   const content = {
     type: 'resource',
     uri: `${uri}#L${startLine}-L${endLine}`,
@@ -244,7 +242,7 @@ export async function takeCode(code: string): Promise<Attachment[]> {
   return [{ ...lines, content }]
 }
 
-/** Images and recordings with their content, so that they can be shown; other files only by location. */
+/** Returns attachments: images and recordings with their content, so that they can be shown; other files only by location. */
 export async function attachmentsFor(
   uris: readonly vscode.Uri[],
   mayRead: (uri: vscode.Uri) => Promise<boolean> = async () => true,
@@ -276,7 +274,7 @@ const REST_MS = 150
 
 /**
  * Tracks what the user is working on: the selection, or else the file of the active editor, in the workspace's folders.
- * Activating a conversation in a tab doesn't change it while the editor is visible.
+ * Activating a conversation in a tab doesn't change the context while the editor is visible.
  */
 export function followActiveContext(
   onChange: (attachment: Attachment | undefined) => void,

@@ -42,8 +42,8 @@ const commentThread = z.object({
 })
 
 /**
- * The arguments that VS Code gives a command of a context menu: the clicked item, then all selected ones. Files that
- * users choose this way may be read for prompts, wherever they are.
+ * Resolves to attachments for the arguments that VS Code passes to a command of a context menu: the clicked item, then all
+ * selected items. Files that users choose this way may be read for prompts, wherever they are.
  */
 export async function menuAttachments(args: readonly unknown[]): Promise<Attachment[]> {
   const [one, several] = args
@@ -66,7 +66,7 @@ async function files(uris: readonly vscode.Uri[]): Promise<Attachment[]> {
   return attachmentsFor(local)
 }
 
-/** For files and folders, including those in Source Control, without duplicates. */
+/** Returns the URIs of files and folders, including files in Source Control, without duplicates. */
 function urisIn(selected: readonly unknown[]): vscode.Uri[] {
   const found = selected.flat().flatMap(item => {
     if (item instanceof vscode.Uri) return item
@@ -124,7 +124,7 @@ function textOf(text: string | { value: string }): string {
   return typeof text === 'string' ? text : text.value
 }
 
-/** `kind` and `name` identify the chip after it was sent. */
+/** Returns an attachment with the text. `kind` and `name` identify its chip after the prompt was sent. */
 function written(icon: string, kind: string, name: string, text: string): Attachment {
   const cut = shortened(text, MAX_TEXT)
   const label = name.replace(/\s+/g, ' ').slice(0, 60)

@@ -1,4 +1,4 @@
-/** Finds VS Code's prompt files, and reads them with what the editor knows. */
+/** Finds VS Code's prompt files, and expands them with values from the editor. */
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -28,7 +28,7 @@ import { askOutside, openDocument, rememberPicked } from './sources.ts'
 
 const found = new PromptFiles()
 
-/** `userPrompts`: where VS Code keeps the prompt files of its default profile. */
+/** Resolves to the prompt files. `userPrompts`: the folder with the prompt files of VS Code's default profile. */
 export async function promptFileRows(
   userPrompts: string,
   commands: readonly string[],
@@ -53,8 +53,8 @@ export async function promptFileRows(
 }
 
 /**
- * The replacement for the call at the start of a text; `none` if the text calls no prompt file; `canceled`: the user canceled a question.
- * Rejects with a sentence if something is missing.
+ * Resolves to the replacement for the call at the start of a text; to `none` if the text calls no prompt file; to `canceled` if the user
+ * canceled a question. Rejects with a sentence if something is missing.
  */
 export async function expandCall(
   userPrompts: string,
@@ -109,7 +109,7 @@ async function readText(file: string): Promise<string | undefined> {
   return typeof decoded === 'string' ? undefined : decoded.text
 }
 
-/** The values of VS Code's variables: of the folder where the agent works, and of the active editor. */
+/** Returns the values of VS Code's variables for the folder where the agent works and the active editor. */
 function editorValues(folder: string | undefined): Map<string, string> {
   const values = new Map<string, string>()
   if (folder !== undefined) {

@@ -31,7 +31,7 @@ import {
 const MAX_FILES = 40
 const MAX_OPEN = 6
 const MAX_RECENT = 6
-/** Number of remembered files; more than are offered, since open ones are left out. */
+/** Number of remembered files; more than the number of suggestions, since open files are omitted from these. */
 const MAX_REMEMBERED = 30
 const MAX_SYMBOLS = 20
 const MAX_SYMBOLS_HERE = 8
@@ -45,7 +45,7 @@ export class MentionSearch extends Owner {
   #watching = false
   readonly #store: KeyValueStore
 
-  /** `store`: remembers recently viewed files of this workspace. */
+  /** @param store remembers recently viewed files of this workspace */
   constructor(store: KeyValueStore) {
     super()
     this.#store = store
@@ -54,7 +54,7 @@ export class MentionSearch extends Owner {
     this.register(vscode.window.onDidChangeActiveTextEditor(remember))
   }
 
-  /** Everything except commits, branches and symbols, which Git and language servers may be slow to provide. */
+  /** Finds everything except commits, branches and symbols, which Git and language servers may be slow to provide. */
   async find(query: string): Promise<MentionRow[]> {
     this.#watch()
     const url = webAddress(query)
@@ -81,20 +81,20 @@ export class MentionSearch extends Owner {
     ])
     const isOpen = new Set(open.map(row => row.detail))
     const byDetail = new Map(typed.map(typedRow).map(row => [row.detail, row]))
-    // Git lists a link like any file: only the lookup knows where it leads
+    // Git lists a symbolic link like any file; only the lookup by path knows where the link leads
     const listed = files.map(fileRow).map(row => {
       const same = byDetail.get(row.detail)
       byDetail.delete(row.detail)
       return same ? { ...row, ...same, matches: row.matches } : row
     })
-    // a typed path, such as of an ignored file, isn't found by the search, so it comes first
+    // a typed path that the search doesn't find, such as an ignored file's, comes first
     const rows = [...byDetail.values(), ...listed]
     // among equal matches, open files come first
     const best = rows.slice(0, 8).sort((a, b) => Number(isOpen.has(b.detail)) - Number(isOpen.has(a.detail)))
     return [...matching(contextRows(), query), ...best, ...rows.slice(8)]
   }
 
-  /** Commits and branches. */
+  /** Finds commits and branches. */
   async revisions(query: string): Promise<MentionRow[]> {
     const folders = rootsOfWorkspace().map(root => root.path)
     return (await this.#revisions.search(folders, query, MAX_REVISIONS)).map(revisionRow)
@@ -126,7 +126,7 @@ export class MentionSearch extends Owner {
     return Array.isArray(stored) ? stored.filter(one => typeof one === 'string') : []
   }
 
-  /** Recently viewed files of the workspace that aren't open in a tab. */
+  /** Resolves to recently viewed files of the workspace that aren't open in a tab. */
   async #recentFiles(open: readonly MentionRow[]): Promise<MentionRow[]> {
     const isOpen = new Set(open.map(row => row.detail))
     const rows: MentionRow[] = []
@@ -144,7 +144,7 @@ export class MentionSearch extends Owner {
     return rows
   }
 
-  /** Files are watched only after the first search. */
+  /** Starts watching files, at the first search. */
   #watch(): void {
     if (this.#watching) return
     this.#watching = true
@@ -209,7 +209,7 @@ function revisionRow({ revision, matches, hashMatches }: FoundRevision): Mention
   }
 }
 
-/** Files in tabs, the active one first. */
+/** Returns the files in tabs, the active tab's first. */
 function openFiles(): MentionRow[] {
   const { all, activeTabGroup } = vscode.window.tabGroups
   const tabs = [activeTabGroup, ...all.filter(group => group !== activeTabGroup)]
@@ -243,7 +243,7 @@ function symbolRow(symbol: vscode.SymbolInformation, matches: number[]): Mention
   }
 }
 
-/** The top-level symbols of the active editor's file, starting with those at and after the cursor. */
+/** Resolves to the top-level symbols of the active editor's file, starting with the symbols at and after the cursor. */
 async function symbolsHere(): Promise<MentionRow[]> {
   const editor = vscode.window.activeTextEditor
   const uri = editor?.document.uri
@@ -267,7 +267,7 @@ async function symbolsHere(): Promise<MentionRow[]> {
   return symbols.slice(0, MAX_SYMBOLS_HERE).map(symbol => symbolRow(symbol, []))
 }
 
-/** Context other than files. */
+/** Returns suggestions for context other than files. */
 function contextRows(): MentionRow[] {
   const rows: MentionRow[] = []
   const add = (name: string, icon: string, detail: string | undefined, attaches: MentionRow['attaches']) =>

@@ -21,12 +21,12 @@ const rules = new PathRules()
 /** Files that the user picked in this window. */
 const picked = new PickedFiles()
 
-/** Stores picked files in `store`, this window's, so that they stay picked after a reload. */
+/** Keeps picked files in this window's store, so that they stay picked after a reload. */
 export function storePickedIn(store: KeyValueStore): void {
   picked.keepIn(store)
 }
 
-/** The user chose these files, so they may be read for a prompt wherever they are, unless a link later leads elsewhere. */
+/** Remembers files that the user chose, so that prompts may read them wherever they are, unless a link later leads elsewhere. */
 export async function rememberPicked(uris: readonly vscode.Uri[]): Promise<void> {
   for (const uri of uris) {
     const file = pathOnDisk(uri)
@@ -35,7 +35,7 @@ export async function rememberPicked(uris: readonly vscode.Uri[]): Promise<void>
   }
 }
 
-/** Whether a file is in one of the folders or of the workspace's, by where it leads, or was picked by the user. */
+/** Whether a file's real path is in one of the folders or a workspace folder, or the user picked the file. */
 export async function isReadable(file: string, folders: readonly string[] = []): Promise<boolean> {
   if (await isInRoots(file, [...folders, ...workspaceFolders()])) return true
   const target = picked.targetOf(keyOf(file))
@@ -53,8 +53,8 @@ function realPath(file: string): Promise<string | undefined> {
 }
 
 /**
- * Asks whether a prompt gets the content of a file that is outside of the session's and the workspace's folders. Files that the
- * user picked before, and those inside, need no question.
+ * Asks whether a prompt gets the content of a file that is outside of the session's and the workspace's folders. Doesn't ask about
+ * files inside, or files that the user picked before.
  */
 export async function askOutside(uri: string, roots: Roots | undefined): Promise<OutsideAnswer> {
   const file = pathOfUri(uri)
@@ -69,7 +69,7 @@ export async function askOutside(uri: string, roots: Roots | undefined): Promise
     path,
     content,
   )
-  // as in the question, even if the link leads elsewhere by now
+  // pick the target named in the question, even if the link leads elsewhere by now
   if (answer === content) picked.add(keyOf(file), keyOf(real))
   return answer === content ? 'content' : answer === path ? 'path' : 'cancel'
 }
@@ -140,15 +140,15 @@ export interface Problem {
   line: number
   severity: 'error' | 'warning' | 'info' | 'hint'
   message: string
-  /** its source and code: `ts(2304)` */
+  /** the problem's source and code: `ts(2304)` */
   source?: string
 }
 
-/** Beyond this, problems are only counted. */
+/** Maximum number of listed problems; the others are only counted. */
 const MAX_PROBLEMS = 300
 const RANK = { error: 0, warning: 1, info: 2, hint: 3 }
 
-/** Problems as text for a model, errors first; empty if there are none. */
+/** Returns problems as text for a model, errors first; empty if there are none. */
 export function problemsText(problems: readonly Problem[]): string {
   const sorted = [...problems].sort(
     (a, b) => RANK[a.severity] - RANK[b.severity] || a.file.localeCompare(b.file) || a.line - b.line,

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode'
 import type { ChatTools } from '../../app/mcp/chat-tools.ts'
 
-/** As in `contributes.mcpServerDefinitionProviders`. */
+/** The provider's ID, as in `contributes.mcpServerDefinitionProviders`. */
 const PROVIDER = 'parley.editorTools'
 const SETTING = 'parley.editorToolsInChat'
-/** Only for the list of servers; the address of the tools, with its token, isn't known before VS Code starts them. */
+/** A placeholder URL for the list of servers; the real URL, with its token, is known only when VS Code starts the server. */
 const NOT_STARTED = 'http://127.0.0.1'
 
 /** Publishes the editor tools to VS Code's own chat, if the user has turned that on. Nothing starts before the chat uses them. */
@@ -12,7 +12,7 @@ export function registerChatTools(
   version: string,
   tools: () => Promise<Pick<ChatTools, 'open'>>,
 ): vscode.Disposable {
-  // some editors that are based on VS Code leave it out
+  // some editors that are based on VS Code have no `vscode.lm`
   const lm: Partial<typeof vscode.lm> | undefined = vscode.lm
   if (!lm?.registerMcpServerDefinitionProvider) return vscode.Disposable.from()
   const change = new vscode.EventEmitter<void>()

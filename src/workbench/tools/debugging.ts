@@ -25,9 +25,9 @@ const MAX_ENDED = 5
 
 interface Followed {
   session: vscode.DebugSession
-  /** absent if its messages weren't followed from the start */
+  /** absent if the session's messages weren't followed from the start */
   paused?: PausedThread[]
-  /** its debugger answers nothing anymore */
+  /** set once the debugger no longer answers requests */
   isEnding?: true
   hasEnded?: true
   exitCode?: number
@@ -99,7 +99,7 @@ export function createDebugFeatures(): DebugFeatures {
 function follow(): void {
   if (follows) return
   follows = true
-  // the only debug session from before that VS Code reports
+  // of earlier debug sessions, VS Code reports only the active one
   if (vscode.debug.activeDebugSession) entryOf(vscode.debug.activeDebugSession)
   vscode.debug.registerDebugAdapterTrackerFactory('*', {
     createDebugAdapterTracker(session) {
@@ -215,7 +215,7 @@ function live(id: string): vscode.DebugSession {
   return found.session
 }
 
-/** Of all folders, and of the workspace file. */
+/** Returns the launch configurations of all folders and of the workspace file. */
 function configurations(): DescribedLaunch[] {
   const { workspaceFolders = [], workspaceFile } = vscode.workspace
   const settings: LaunchSettings[] = workspaceFolders.map(({ uri, name }) => {

@@ -34,14 +34,14 @@ import { listTasks, runTask } from './tasks.ts'
 import { followTerminals, terminalCommands } from './terminal-commands.ts'
 import { terminalSelection } from './terminal-selection.ts'
 
-/** How often it's checked whether the editor has loaded a file that changed on disk. */
+/** Interval of checking whether the editor has loaded a file that changed on disk. Milliseconds. */
 const RELOAD_POLL_MS = 25
-/** Symbols of a file, or of a search, that are looked at, and levels of an outline. */
+/** Maximum number of symbols of a file or a search, and of levels of an outline. */
 const MAX_SYMBOLS = 20_000
 const MAX_LEVELS = 100
-/** Lines of an open document that are read at once. */
+/** Maximum number of lines of an open document that are read at once. */
 const MAX_READ_LINES = 500_000
-/** Code actions whose edit is computed. */
+/** Maximum number of code actions whose edits are computed. */
 const MAX_RESOLVED = 30
 
 /** VS Code's knowledge about files, for the tools of the editor's MCP server. */
@@ -155,7 +155,7 @@ export function createEditorFeatures(diffs: Diffs): EditorFeatures {
 }
 
 const hasTestTool: EditorFeatures['hasTestTool'] = async name => {
-  // some editors that are based on VS Code leave it out
+  // some editors that are based on VS Code have no `vscode.lm`
   const lm: Partial<typeof vscode.lm> | undefined = vscode.lm
   return lm?.tools?.some(tool => tool.name === name) ?? false
 }
@@ -174,7 +174,7 @@ function unsavedDocuments(): vscode.TextDocument[] {
   return textDocuments.filter(document => document.uri.scheme === 'file' && isUnsaved(document))
 }
 
-/** In a remote window, the tool finds files only relative to the first folder: it takes absolute paths for local ones. */
+/** Makes paths relative to the first folder in a remote window, where the tool takes absolute paths for local paths. */
 function findable({ files, ...input }: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(files)) return input
   const [folder] = vscode.workspace.workspaceFolders ?? []
@@ -205,7 +205,7 @@ async function execute<T>(command: string, ...args: unknown[]): Promise<T | unde
   return vscode.commands.executeCommand<T | undefined>(command, ...args)
 }
 
-/** The range's text up to a limit: `getText` joins all lines first, which may be millions. */
+/** Returns the range's text up to a limit, since `getText` joins all lines, which may be millions. */
 function beginningOf(document: vscode.TextDocument, { start, end }: vscode.Range): TextBeginning {
   const last = new vscode.Position(start.line + MAX_READ_LINES, 0)
   const isLong = end.isAfter(last)
@@ -214,13 +214,13 @@ function beginningOf(document: vscode.TextDocument, { start, end }: vscode.Range
   return { text: text.slice(0, MAX_FRAGMENT_FILE_BYTES), isCut }
 }
 
-/** Languages look at no larger files, and reading one would block the editor. */
+/** Throws for a larger file, which languages ignore, and which would block the editor while it's read. */
 async function checkSize(path: string): Promise<void> {
   const info = await stat(path).catch(() => undefined)
   if (info && info.size > MAX_FRAGMENT_FILE_BYTES) throw new ToolError('The file is larger than 4 MB.')
 }
 
-/** Waits until the document has what is on disk, unless it has unsaved changes: the editor needs a moment to see a change. */
+/** Waits until an unchanged document has the file's content, since the editor needs a moment to notice a change on disk. */
 async function loaded(document: vscode.TextDocument): Promise<void> {
   const end = performance.now() + EDITOR_RELOAD_MS
   for (;;) {
@@ -233,7 +233,7 @@ async function loaded(document: vscode.TextDocument): Promise<void> {
   }
 }
 
-/** Opens a tab behind the active one, if the file is in none. */
+/** Opens the file in a background tab, unless a tab already shows it. */
 async function attend(path: string): ReturnType<EditorFeatures['attend']> {
   const uri = vscode.Uri.file(path)
   if (tabsOf(uri).length > 0) return { isNew: false, dispose() {} }
@@ -243,7 +243,7 @@ async function attend(path: string): ReturnType<EditorFeatures['attend']> {
   return {
     isNew: true,
     dispose() {
-      // unless the user has begun to use it
+      // close the tab unless the user has begun to use it
       const unused = tabsOf(uri).filter(({ isActive, isDirty }) => !isActive && !isDirty)
       if (unused.length > 0) void vscode.window.tabGroups.close(unused, true)
     },
@@ -282,7 +282,7 @@ async function hierarchy(
   return (types ?? []).map(type => related(type, type.uri, []))
 }
 
-/** `ranges`: of the uses, in the file `uri`. */
+/** Describes an item of a hierarchy. `ranges`: the ranges of its uses, in the file `uri`. */
 function related(
   item: vscode.CallHierarchyItem | vscode.TypeHierarchyItem,
   uri: vscode.Uri,
@@ -411,13 +411,13 @@ function editsOf(edit: vscode.WorkspaceEdit): FileEdit[] {
   return entries.map(([uri, edits]) => ({ path: pathOnDisk(uri), changes: edits.map(changeOf) }))
 }
 
-/** All that an edit does. `entries()` leaves out all but texts, as does `size`, although it's documented otherwise. */
+/** Returns the number of all changes in an edit. `entries()` and, contrary to its documentation, `size` count only texts. */
 function countOf(edit: vscode.WorkspaceEdit): number {
   const { _allEntries: all } = edit as vscode.WorkspaceEdit & { _allEntries?: () => readonly unknown[] }
   return all?.call(edit).length ?? 0
 }
 
-/** The edit of a code action may have a snippet: its placeholders become their default texts. */
+/** Returns the change of an edit; in a snippet, placeholders become their default texts. */
 function changeOf(edit: vscode.TextEdit | vscode.SnippetTextEdit): TextChange {
   const text =
     'snippet' in edit

@@ -9,7 +9,7 @@ import { runToEnd } from '../run-task.ts'
 import { followTask } from './terminal-commands.ts'
 import { variableSources } from './variables.ts'
 
-/** The tasks that the workspace defines and that extensions find. */
+/** Resolves to the tasks that the workspace defines and that extensions find. */
 export async function listTasks(): Promise<TaskInfo[]> {
   const settings = new TaskSettings()
   return (await vscode.tasks.fetchTasks()).map(task => infoOf(task, settings))
@@ -77,7 +77,7 @@ function infoOf(task: vscode.Task, settings: TaskSettings): TaskInfo {
   }
 }
 
-/** Its folder, where a window has several, which may have tasks with the same name. */
+/** Returns a task's folder if the window has several folders, which may have tasks with the same name. */
 function folderOf({ scope }: vscode.Task): string | undefined {
   const isOneOfSeveral = typeof scope === 'object' && (vscode.workspace.workspaceFolders?.length ?? 0) > 1
   return isOneOfSeveral ? pathOnDisk(scope.uri) : undefined
@@ -96,7 +96,7 @@ interface FolderTasks {
 
 /** The settings of tasks.json, read once for all tasks of a folder. */
 class TaskSettings {
-  /** of all tasks that are described with these settings */
+  /** the work of describing all tasks with these settings, which is limited */
   readonly work = new DescriptionWork()
   readonly #byFolder = new Map<string | undefined, FolderTasks>()
 
@@ -120,7 +120,7 @@ class TaskSettings {
   }
 }
 
-/** The names of the tasks that run before it. Task objects don't have them, only the settings of tasks.json do. */
+/** Returns the names of the tasks that run before a task, from tasks.json, since task objects don't have them. */
 function dependenciesOf(
   { name, definition }: vscode.Task,
   { named, unnamed }: FolderTasks,
@@ -128,7 +128,7 @@ function dependenciesOf(
 ): string[] {
   const properties = Object.entries(definition)
   const size = JSON.stringify(definition).length
-  // tasks of extensions, to which tasks.json adds something
+  // entries without a label that add properties to this extension's task
   const added = unnamed.slice(0, MAX_UNNAMED).filter(entry =>
     properties.every(([key, value]) => {
       const isObject = typeof value === 'object'

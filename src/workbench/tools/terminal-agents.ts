@@ -16,7 +16,7 @@ import { EditableDiffs } from '../changes/editable-diffs.ts'
 import { localFolders } from '../settings.ts'
 
 const NAMES: Readonly<Record<TerminalAgent, string>> = { claude: 'Claude Code', gemini: 'Gemini CLI' }
-/** The vendors' own extensions for VS Code; two extensions that serve one terminal would conflict. */
+/** The vendors' own extensions for VS Code; two extensions that serve the same terminal would conflict. */
 const VENDORS: Readonly<Record<TerminalAgent, string>> = {
   claude: 'anthropic.claude-code',
   gemini: 'google.gemini-cli-vscode-ide-companion',

@@ -7,7 +7,7 @@ import { pathOnDisk } from '../path-on-disk.ts'
 const MAX_COMMANDS = 20
 /** Length of the stored end of a command's output. Characters. */
 const MAX_OUTPUT = 200_000
-/** VS Code may pass on the last output of a task after it has told the task's end. Milliseconds. */
+/** How long after a task's end VS Code may still pass on output. Milliseconds. */
 const LAST_OUTPUT_MS = 2000
 
 interface Followed {
@@ -16,11 +16,11 @@ interface Followed {
   exitCode: number | undefined
   isRunning: boolean
   output: string
-  /** resolves when all of the output is here */
+  /** resolves when all output has arrived */
   whole: Promise<void>
 }
 
-/** the newest first */
+/** the followed commands, newest first */
 let commands: Followed[] = []
 let follows = false
 
@@ -59,8 +59,8 @@ export function terminalCommands(): TerminalCommand[] {
 }
 
 /**
- * Returns the output of a task that starts now, after it ended: that of the first new command in a terminal with the task's name.
- * `hasEnded`: the output is complete.
+ * Call this before a task starts. Returns a function that resolves to the task's output: the output of the first new command in a terminal
+ * with the task's name. `hasEnded`: whether the task has ended, so that the function waits for the last output.
  */
 export function followTask({
   name,

@@ -3,8 +3,8 @@ import * as vscode from 'vscode'
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * The selection in the active terminal. VS Code provides it only through the clipboard, whose text is restored afterward. Calls wait for
- * each other, since one would mistake the other's text for the user's.
+ * Resolves to the selection in the active terminal. VS Code provides it only through the clipboard, whose text is restored afterward. Calls
+ * run one after the other, since a call would mistake another call's text for the user's.
  */
 export function terminalSelection(): Promise<{ terminal: string; text: string } | undefined> {
   const reading = last.then(read)

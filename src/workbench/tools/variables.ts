@@ -2,7 +2,7 @@ import * as vscode from 'vscode'
 import { isRecord } from '../../common/is-record.ts'
 import type { VariableSources } from '../../mcp/server/seen-variables.ts'
 
-/** The values of variables in tasks or launch configurations, for a folder or the workspace file. */
+/** Returns the sources of variables in tasks or launch configurations, for a folder or the workspace file. */
 export function variableSources(section: 'tasks' | 'launch', folder?: vscode.Uri): VariableSources {
   const own = vscode.workspace.getConfiguration(section, folder).inspect<unknown>('inputs')
   const all = [own?.globalValue, own?.workspaceValue, own?.workspaceFolderValue]
@@ -33,7 +33,7 @@ export function launchVariables(folder?: vscode.Uri): (type: unknown) => Variabl
   }
 }
 
-/** By the names that debuggers of a type have for them; the first extension's count. */
+/** Returns the commands by the names that debuggers of a type have for them; the first extension takes precedence. */
 function commandsOf(type: unknown): Map<string, string> {
   const found = new Map<string, string>()
   for (const { packageJSON } of vscode.extensions.all) {

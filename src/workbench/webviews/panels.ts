@@ -41,7 +41,7 @@ function stateOf({ visible, active }: vscode.WebviewPanel): TabState {
   return { visible, active }
 }
 
-/** A tab of VS Code, as the models of the views use it. */
+/** Returns an interface to a tab of VS Code for the models of the views. */
 function tabPanel(panel: vscode.WebviewPanel, extensionUri: vscode.Uri): TabPanel {
   return {
     onDidChangeState: listener => panel.onDidChangeViewState(() => listener(stateOf(panel))),
@@ -60,7 +60,7 @@ function tabPanel(panel: vscode.WebviewPanel, extensionUri: vscode.Uri): TabPane
   }
 }
 
-/** The view in VS Code's side bar, as its model uses it. */
+/** Returns an interface to the view in VS Code's side bar for its model. */
 function sideBarView(view: vscode.WebviewView): SideBarView {
   return {
     visible: view.visible,
@@ -72,7 +72,7 @@ function sideBarView(view: vscode.WebviewView): SideBarView {
   }
 }
 
-/** Connects the views that VS Code shows or restores with their models. */
+/** Returns functions that connect the views that VS Code shows or restores with their models. */
 export function createViewEntries(pages: Pages, extensionUri: vscode.Uri) {
   return {
     showSideBar: (view: vscode.WebviewView, page: WebviewPage) => pages.showSideBar(sideBarView(view), page),

@@ -14,7 +14,7 @@ export interface WebviewPageOptions {
   styles?: 'pages'
 }
 
-/** JSON: what each page initially loads besides its script and styles, by the page's name; inserted by the build. */
+/** JSON, inserted by the build: by page name, the files that the page initially loads besides its script and styles. */
 declare const FIRST_FILES: string
 
 export const CONVERSATION_PAGE: WebviewPageOptions = { name: 'conversation', title: 'Parley' }
@@ -60,12 +60,12 @@ export class WebviewPage {
     webview.html = webviewHtml(webview, extensionUri, options, preview)
   }
 
-  /** VS Code has closed the view or tab. */
+  /** Whether VS Code has closed the view or tab. */
   get isDisposed(): boolean {
     return this.#isDisposed
   }
 
-  /** Delivers the page's messages, starting with the queued ones. One listener at a time. */
+  /** Delivers the page's messages to the listener, starting with the queued messages. There is one listener at a time. */
   listen(listener: (message: unknown) => void): vscode.Disposable {
     this.#listener = listener
     for (const message of this.#early.splice(0)) listener(message)
@@ -81,7 +81,7 @@ export class WebviewPage {
 }
 
 /**
- * The whole HTML of a webview. Scripts run only with this page's nonce or from the extension's bundle (lazy chunks),
+ * Returns the HTML of a webview. Scripts run only with this page's nonce or from the extension's bundle (lazy chunks),
  * styles come only from the bundle and its scripts, agents may inline images (`data:`), and nothing is loaded from the
  * network.
  */
@@ -149,18 +149,18 @@ const KEEP_EARLY_MESSAGES =
 
 /**
  * Loads the page's files after its `load` event: VS Code shows a page and delivers its messages when it has loaded, or
- * 200 ms after it was written, so what the page shows first would wait. Tries again if VS Code can't deliver the
- * script, as in a window that has lost its connection: the page would stay empty.
+ * 200 ms after it was written, so its first content would have to wait for the files. Tries again if VS Code can't deliver
+ * the script, as in a window that has lost its connection: otherwise, the page would stay empty.
  */
 const LOAD_FILES =
   'load = () => import(files.dataset.script).catch(() => setTimeout(load, 2e3)); onload = () => { document.head.append(files.content); load() }'
 
-/** JSON that can't end the script element that contains it. */
+/** Returns JSON that can't end the script element that contains it. */
 function jsonForHtml(value: unknown): string {
   return JSON.stringify(value).replace(/</g, '\\u003c')
 }
 
-/** English text → translation, empty for English. VS Code's bundle may contain comments with a message. */
+/** Returns the translations by English text; empty for English. VS Code's bundle may contain comments with a message. */
 function stringsOf(bundle: Record<string, unknown> | undefined): Record<string, string> {
   const strings: Record<string, string> = {}
   for (const [key, value] of Object.entries(bundle ?? {})) {

@@ -82,7 +82,7 @@ export const errors: ConformanceCheck[] = [
   },
 ]
 
-/** A request that has to be answered with an error. */
+/** Sends a request that must be answered with an error. */
 async function expectError(
   run: ConformanceRun,
   method: string,
@@ -98,7 +98,7 @@ async function expectError(
     )
 }
 
-/** Sends what has to be ignored. */
+/** Sends messages that the agent must ignore, and fails if the agent answers. */
 async function expectSilence(run: ConformanceRun, send: (agent: AgentUnderTest) => void): Promise<void> {
   const agent = await run.agent()
   const from = agent.frames.length
@@ -111,18 +111,18 @@ async function expectSilence(run: ConformanceRun, send: (agent: AgentUnderTest) 
       ({ direction, answers, message }) =>
         direction === 'receive' && !answers && message.method === undefined,
     )
-  // reported here, and not again as a wrong id
+  // An answer is reported here, and must not be reported again as a problem with an id.
   agent.idProblems.length = problems
   if (isAnswer) throw new CheckFailed(l10n.t("The agent answered what isn't a request."))
 }
 
-/** The agent still answers, if only with an error. */
+/** Checks that the agent still answers, even if only with an error. */
 async function expectAlive(run: ConformanceRun, agent: AgentUnderTest): Promise<void> {
   try {
     await agent.request(UNKNOWN, {}, run.options.times.request)
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error
-    // an agent that doesn't answer unknown methods may create a session
+    // An agent that ignores unknown methods may still answer `session/new`.
     await agent.request('session/new', run.setup, run.options.times.request)
   }
 }

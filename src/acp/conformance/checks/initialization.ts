@@ -4,7 +4,7 @@ import { frameViolations } from '../../schema/check-frame.ts'
 import { CheckFailed } from '../check-outcome.ts'
 import type { ConformanceCheck } from '../conformance-check.ts'
 
-/** No agent supports it. */
+/** A protocol version that no agent supports. */
 const UNKNOWN_VERSION = 65_535
 
 export const initialization: ConformanceCheck[] = [

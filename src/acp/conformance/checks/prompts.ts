@@ -47,7 +47,7 @@ export const prompts: ConformanceCheck[] = [
     run: async run => {
       const { frames, sessionId } = await finishTurn(run)
       const updates = updatesIn(frames)
-      // a subagent's session is announced in an update
+      // A subagent's session is announced in an update, so its id is known.
       const known = new Set<unknown>(run.sessions)
       for (const update of updates) for (const id of idsIn(updateOf(update))) known.add(id)
       const stray = updates.find(update => !known.has(sessionOf(update)))
@@ -166,7 +166,7 @@ const isWork = (frame: Frame) => WORK.test(String(updateOf(frame).sessionUpdate)
 const isSessionUpdate = (frame: Frame, sessionId: string) =>
   frame.message.method === 'session/update' && sessionOf(frame) === sessionId
 
-/** Version 1 answers the prompt at the end of the turn. */
+/** Whether a frame reports the end of the turn. Version 1 reports it in the response to the prompt. */
 function isEnd(frame: Frame): boolean {
   const { result, error } = frame.message
   if (frame.answers === 'session/prompt')
@@ -186,7 +186,7 @@ function messageRole(kind: unknown): string | undefined {
   return /^(user_message|agent_message|agent_thought)(_chunk)?$/.exec(String(kind))?.[1]?.split('_')[0]
 }
 
-/** All IDs of sessions in an update. */
+/** Returns all session ids in an update, at any depth. */
 function idsIn(value: unknown): unknown[] {
   if (!isRecord(value)) return Array.isArray(value) ? value.flatMap(idsIn) : []
   return Object.entries(value).flatMap(([key, part]) => [

@@ -5,7 +5,7 @@ import { CheckFailed, NotOffered } from '../check-outcome.ts'
 import type { ConformanceCheck } from '../conformance-check.ts'
 import { type ConformanceRun, sessionOf, updateOf, updatesIn } from '../conformance-run.ts'
 
-/** The name of a capability, for which there are checks. */
+/** The name of a capability that has checks. */
 type Capability = Parameters<ConformanceRun['can']>[0]
 
 async function offered(run: ConformanceRun, name: Capability): Promise<void> {
@@ -50,7 +50,7 @@ export const newSessions: ConformanceCheck[] = [
   },
 ]
 
-/** The ids on the first page of the list. */
+/** Resolves to the ids on the first page of the session list. */
 async function listed(run: ConformanceRun): Promise<unknown[]> {
   const result = await run.ask('session/list', { cwd: run.options.folder })
   const { sessions } = isRecord(result) ? result : {}
@@ -145,7 +145,7 @@ export const openedSessions: ConformanceCheck[] = [
   },
 ]
 
-/** Opens the conversation in a new process. The updates of the session before and soon after the answer. */
+/** Opens the conversation in a new process. Resolves to the session's updates before the answer and shortly after it. */
 async function reopen(
   run: ConformanceRun,
   method: string,
@@ -161,7 +161,7 @@ async function reopen(
   return { before: of(agent.frames.slice(from, answer)), after: of(agent.frames.slice(answer)), agent }
 }
 
-/** The first message of a role; -1 if there is none. */
+/** Returns the index of the first message of a role; -1 if there is none. */
 function position(updates: readonly Frame[], role: 'user' | 'agent'): number {
   const kinds = [`${role}_message`, `${role}_message_chunk`]
   return updates.findIndex(update => kinds.includes(String(updateOf(update).sessionUpdate)))

@@ -6,12 +6,12 @@ import { CheckFailed } from '../check-outcome.ts'
 import type { ConformanceCheck } from '../conformance-check.ts'
 import type { ProtocolVersion } from '../conformance-report.ts'
 
-/** maximum number of problems of one kind that are reported */
+/** the maximum number of reported problems of one kind */
 const MAX_PROBLEMS = 20
-/** Frames that are checked before other work may go on. */
+/** The number of frames to check before other work may run. */
 const AT_ONCE = 100
 
-/** These end the process, and look at what the agent has sent in all checks before. */
+/** Checks of everything that the agent has sent in the earlier checks. The first check ends the process. */
 export const traffic: ConformanceCheck[] = [
   {
     id: 'exit',
@@ -43,7 +43,7 @@ export const traffic: ConformanceCheck[] = [
         const version = versionIn(frames) ?? run.version
         for (const { direction, message, answers } of frames) {
           if (direction === 'send') continue
-          // one without a known request is reported by its id
+          // A response to an unknown request is reported elsewhere, as a problem with its id.
           const isOrphan = message.method === undefined && answers === undefined && message.id !== null
           if (isOrphan) continue
           for (const violation of frameViolations({ version, direction, message, answers })) {
@@ -98,7 +98,7 @@ export const traffic: ConformanceCheck[] = [
   },
 ]
 
-/** The version that was agreed on in a process; the check of an unknown version gets the latest one. */
+/** Returns the version that was negotiated in a process; `undefined` if it's neither 1 nor 2. */
 function versionIn(frames: readonly Frame[]): ProtocolVersion | undefined {
   const { result } = frames.find(({ answers }) => answers === 'initialize')?.message ?? {}
   const version = isRecord(result) ? result.protocolVersion : undefined

@@ -35,15 +35,15 @@ import { attachTo, HostedProcess, type Recover } from './hosted-process.ts'
 import { copyProgram, pruneCopies } from './program-copy.ts'
 
 export interface AgentHostsOptions {
-  /** the folder of the entries and journals, the same for all windows of the user */
+  /** the folder of the hosts' entries and journals, which all windows of the user share */
   folder: string
-  /** the program of the host, and the script of its process guard; the host runs copies of both */
+  /** the program of the host, and the script of the host's process guard; the host runs copies of both files */
   script: string
   guardScript: string
   maxFrameBytes: () => number
   /** Connects to the socket of a host. */
   connect?: (socket: string) => Socket
-  /** of the hosts that this window uses; by default, its own */
+  /** the version of the hosts that this window uses; the window's own version by default */
   version?: number
 }
 
@@ -54,20 +54,20 @@ export interface OtherHost {
   sessions: SessionId[]
 }
 
-/** The variables of this process's environment that the host gets. An agent's own environment is part of its launch. */
+/** The environment variables that the host gets from this process. An agent's environment is a part of the agent's launch. */
 const HOST_ENVIRONMENT =
   /^(path|home|tmpdir|tmp|temp|xdg_runtime_dir|lang|lc_\w+|systemroot|systemdrive|windir|userprofile|parley_\w+)$/i
 
 /**
- * Finds the agent host of this user, and starts one when an agent needs it. Several may run: windows that start one at the
- * same moment, or of another version until its agents have ended. New agents go to the oldest one of this version.
+ * Finds the agent host of this user, and starts a host when an agent needs one. Several hosts may run: windows may have started theirs at
+ * the same moment, and a host of another version runs until its agents have ended. New agents go to the oldest host of this version.
  */
 export class AgentHosts {
   readonly #options: AgentHostsOptions
   readonly #version: number
-  /** by the id of an agent: where it was listed last */
+  /** by the id of an agent: the host that listed the agent last */
   readonly #listed = new Map<string, HostEntry>()
-  /** by the host's secret: a connection that was made before it's needed */
+  /** by the host's secret: a connection that was opened before it's needed */
   readonly #early = new Map<string, Promise<HostChannel | undefined>>()
 
   #starting: Promise<HostChannel> | undefined
@@ -85,8 +85,8 @@ export class AgentHosts {
   }
 
   /**
-   * All agents that run in hosts of this version, and agents whose host has crashed and left output. `attaches`: this window is about to
-   * attach to one of the agents.
+   * Resolves to all agents that run in hosts of this version, and agents whose host has crashed and left output. `attaches`: whether this
+   * window is about to attach to one of the agents.
    */
   async list(attaches = false): Promise<HostedAgentInfo[]> {
     this.#listed.clear()
@@ -94,7 +94,7 @@ export class AgentHosts {
     if (lists.some(list => list !== undefined) || !this.#hasOrphanedJournals())
       return lists.flatMap(list => list ?? [])
     try {
-      // a new host reads the journals of hosts that have died
+      // A new host reads the journals that crashed hosts have left.
       ;(await this.#connectOrStart()).dispose()
     } catch {
       return []
@@ -102,7 +102,7 @@ export class AgentHosts {
     return (await this.#lists(attaches)).flatMap(list => list ?? [])
   }
 
-  /** The agents of each host; `undefined` for a host that doesn't answer. */
+  /** Resolves to the agents of each host, or to `undefined` for a host that doesn't answer. */
   #lists(attaches: boolean): Promise<Array<HostedAgentInfo[] | undefined>> {
     return Promise.all(
       this.#entries().map(async entry => {
@@ -130,8 +130,8 @@ export class AgentHosts {
   }
 
   /**
-   * Attaches to a running agent; `undefined` if the agent is gone or another window was faster. Output begins after the frame `confirmed`,
-   * the last one that is stored; each line of output is a frame.
+   * Attaches to a running agent. Resolves to `undefined` if the agent is gone or another window was faster. Each line of output is a frame;
+   * the output begins after the frame `confirmed`, the last frame that is stored.
    */
   async attach(
     id: string,
@@ -143,7 +143,7 @@ export class AgentHosts {
       const channel = await this.#connectOnce(entry)
       return channel && HostedProcess.attach(channel, id, confirmed, options, claim, this.#recover)
     }
-    // looking for all hosts takes longer than the rest
+    // Trying all hosts would take longer, so the host that listed the agent is tried first.
     const known = this.#listed.get(id)
     this.#listed.delete(id)
     const attached = known && (await attachIn(known))
@@ -166,13 +166,13 @@ export class AgentHosts {
   }
 
   /**
-   * Hosts of other versions that still have agents, to which no window of this version can attach. Ends a host whose agents have all
-   * exited, so that a host of this version passes on their last output.
+   * Resolves to the hosts of other versions that still have agents, to which no window of this version can attach. Ends a host whose agents
+   * have all exited, so that a host of this version can pass on their last output.
    */
   async others(): Promise<OtherHost[]> {
     const { folder } = this.#options
     const isOther = ({ version }: HostEntry) => version !== this.#version
-    // a list of all processes takes a while
+    // Listing all processes takes a while, so `readEntries` is only called if necessary.
     if (!likelyEntries(folder).some(isOther)) return []
     const entries = (await readEntries(folder)).filter(isOther)
     const others = await Promise.all(
@@ -182,7 +182,7 @@ export class AgentHosts {
         if (!Array.isArray(agents)) return { pid, sessions: [] }
         const needed = agents.filter(agent => agent?.hasExited !== true || agent.isAttached !== false)
         if (needed.length > 0) return { pid, sessions: needed.flatMap(sessionsOf) }
-        // at once: an older window may be about to start an agent there
+        // The host is ended at once, because an older window may be about to start an agent there.
         if (agents.length > 0) await this.#endHost(entry)
         return undefined
       }),
@@ -194,11 +194,11 @@ export class AgentHosts {
   async endOther(pid: number): Promise<void> {
     const entries = await readEntries(this.#options.folder)
     const entry = entries.find(one => one.pid === pid && one.version !== this.#version)
-    // without a list of processes, another process could have the host's id by now
+    // Unless the start time is equal, another process may have got the host's pid.
     if (entry && (await processStartTime(pid)) === entry.started) await this.#endHost(entry)
   }
 
-  /** Ends a process that is a host for sure. */
+  /** Ends a host. The caller must be sure that the process is a host. */
   async #endHost({ pid, started }: HostEntry): Promise<void> {
     operatingSystem.signal(pid, 'SIGTERM')
     const until = performance.now() + END_HOST_MS
@@ -221,7 +221,7 @@ export class AgentHosts {
     return undefined
   }
 
-  /** Several agents may need a host at the same moment. */
+  /** Connects to a host, or starts one. Agents that need a host at the same moment share the start. */
   async #connectOrStart(): Promise<HostChannel> {
     const connected = await this.#connectToAny()
     if (connected) return connected
@@ -253,11 +253,11 @@ export class AgentHosts {
       Object.entries(process.env).filter(([name]) => HOST_ENVIRONMENT.test(name)),
     )
     const child = spawn(process.execPath, [copies[0]!, folder, copies[1]!], {
-      // the host doesn't end with this process, and doesn't lock a project's folder
+      // The host doesn't end with this process, and doesn't lock a project's folder.
       detached: true,
       cwd: folder,
       windowsHide: true,
-      // stderr says why the host can't start; it's closed once a window is connected
+      // The host reports on stderr why it can't start. The pipe is closed once a window is connected.
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { ...env, ELECTRON_RUN_AS_NODE: '1' },
     })
@@ -268,7 +268,7 @@ export class AgentHosts {
     child.unref()
     const { stderr } = child
     let said = ''
-    // absent if the system has no file descriptor left
+    // `stderr` is absent if the system has no file descriptor left.
     stderr?.on('data', chunk => {
       said += chunk
     })
@@ -287,7 +287,7 @@ export class AgentHosts {
     stderr?.destroy()
     const reason = failure?.message ?? said
     throw new Error(
-      // leave out a stack trace
+      // A reason of several lines is a stack trace, which isn't shown.
       reason === '' || reason.includes('\n')
         ? l10n.t("The program that runs agents in the background didn't start.")
         : l10n.t("The program that runs agents in the background didn't start: {0}", reason),
@@ -295,7 +295,7 @@ export class AgentHosts {
     )
   }
 
-  /** Connects while the host is still asked for its agents. A connection that nobody needs closes soon. */
+  /** Connects to a host while the list of its agents is still requested. An unused connection closes soon. */
   #connectEarly(entry: HostEntry): void {
     const { secret } = entry
     if (this.#early.has(secret)) return
@@ -309,7 +309,7 @@ export class AgentHosts {
     timer.unref()
   }
 
-  /** The connection that was opened in advance, if there is one; can be used once. */
+  /** Resolves to the connection that was opened early, if there is one, which can be used once. Otherwise, connects. */
   async #connectOnce(entry: HostEntry): Promise<HostChannel | undefined> {
     const early = this.#early.get(entry.secret)
     this.#early.delete(entry.secret)
@@ -317,11 +317,11 @@ export class AgentHosts {
     return channel && !channel.isClosed ? channel : this.#connectTo(entry)
   }
 
-  /** A connection to a host that has proved its identity; `undefined` if the host is gone or can't prove it. */
+  /** Connects to a host. Resolves to `undefined` if the host is gone or can't prove its identity. */
   async #connectTo(entry: HostEntry): Promise<HostChannel | undefined> {
     const channel = new HostChannel((this.#options.connect ?? connect)(entry.socket), MAX_HANDSHAKE_BYTES)
     const greeting = greetHost(channel, entry.secret, entry.version)
-    // a busy host has more time, but not a program that only looks like one
+    // A silent process gets more time if it may be a busy host. If it's another program, its entry is removed.
     if ((await withTimeout(greeting, HOST_SILENT_MS)) === undefined && !(await mayBeHost(entry))) {
       channel.dispose()
       removeForeignEntry(this.#options.folder, entry)
@@ -330,7 +330,7 @@ export class AgentHosts {
   }
 }
 
-/** The sessions of an agent in the list of another version, which may be anything. */
+/** Returns the sessions of an agent from the list of a host of another version. The list may have any form. */
 function sessionsOf(agent: unknown): SessionId[] {
   const { tag, sessions } = (agent ?? {}) as { tag?: { agentId?: unknown }; sessions?: unknown }
   const agentId = tag?.agentId

@@ -3,13 +3,13 @@ import { deferred } from '../../../common/async.ts'
 import type { Disposable } from '../../../common/disposable.ts'
 
 /**
- * The version of the messages between windows and the agent host. A window doesn't attach to a host of another version, but asks such a
- * host which agents run there, and reads its journals. So the journals, the form of a message, the handshake, and `list` with its answer
- * are the same in all versions.
+ * The version of the messages between windows and the agent host. A window doesn't attach to a host of another version, but asks the host
+ * for its agents and reads its journals. Therefore, all versions must have the same journals, message format, handshake, and `list` message
+ * with its answer.
  */
 export const HOST_VERSION = 2
 
-/** One message: its fields as JSON, and bytes that are passed on unchanged. */
+/** A message: its fields are sent as JSON, with bytes that are passed on unchanged. */
 export interface HostMessage {
   type: string
   [name: string]: unknown
@@ -17,22 +17,22 @@ export interface HostMessage {
 
 type Receive = (message: HostMessage, body: Buffer) => void
 
-/** the lengths of the JSON and of the bytes */
+/** the size of the two numbers before a message: the lengths of the JSON and of the bytes */
 const PREFIX_BYTES = 8
 
 /**
- * Messages over a socket between a window and the agent host. What isn't a message, or is larger than the limit, closes the
- * socket. Messages wait until there is somebody who receives them.
+ * A socket between a window and the agent host that carries messages. Data that isn't a message, or that is larger than the limit, closes
+ * the socket. Messages wait until there is a receiver.
  */
 export class HostChannel implements Disposable {
   /** Resolves when the socket has closed. */
   readonly closed: Promise<void>
-  /** The size limit of one message; small until both sides have authenticated. */
+  /** The maximum size of a message; small until both sides have authenticated. */
   maxBytes: number
   readonly #socket: Socket
   #chunks: Buffer[] = []
   #size = 0
-  /** the lengths of the next message */
+  /** the lengths of the parts of the next message, if its prefix has been read */
   #lengths: [json: number, body: number] | undefined
   #receive: Receive | undefined
   #isReading = false
@@ -56,24 +56,24 @@ export class HostChannel implements Disposable {
     return this.#socket.destroyed
   }
 
-  /** Bytes that were sent and the other side hasn't read yet. */
+  /** The number of bytes that were sent but that the other side hasn't read yet. */
   get waiting(): number {
     return this.#socket.writableLength
   }
 
-  /** All that was sent has been read, after some of it had to wait. */
+  /** Calls the listener when all sent data has been read, after some of it had to wait. */
   onDidDrain(listener: () => void): void {
     this.#socket.on('drain', listener)
   }
 
-  /** Passes on every message from now on. */
+  /** Passes on every message from now on, including waiting messages. */
   listen(receive: Receive): void {
     this.#receive = receive
     this.#socket.resume()
     this.#read()
   }
 
-  /** The next message; `undefined` when the channel closes before it. */
+  /** Resolves to the next message, or to `undefined` when the channel closes first. */
   next(): Promise<HostMessage | undefined> {
     const one = deferred<HostMessage | undefined>()
     void this.closed.then(() => one.resolve(undefined))
@@ -98,7 +98,7 @@ export class HostChannel implements Disposable {
     this.#socket.uncork()
   }
 
-  /** Closes it when everything was sent. */
+  /** Closes the channel after everything was sent. */
   end(): void {
     this.#socket.end()
   }
@@ -117,7 +117,7 @@ export class HostChannel implements Disposable {
     }
   }
 
-  /** Whether a whole message had arrived. */
+  /** Reads one message, and returns whether the whole message had arrived. */
   #readOne(receive: Receive): boolean {
     if (!this.#lengths) {
       if (this.#size < PREFIX_BYTES) return false
@@ -139,7 +139,7 @@ export class HostChannel implements Disposable {
     this.#size -= length
     if (length === 0) return Buffer.alloc(0)
     const [first] = this.#chunks
-    // a large message arrives in many chunks, which are joined once
+    // A large message arrives in many chunks, which are only joined once.
     if (!first || first.length < length) this.#chunks = [Buffer.concat(this.#chunks)]
     const whole = this.#chunks[0]!
     if (whole.length === length) this.#chunks.shift()

@@ -11,46 +11,46 @@ import {
 } from '../../../common/processes/process-system.ts'
 import { writeWholeSync } from '../../../common/whole-files.ts'
 
-/** How to reach a running agent host. */
+/** What a window needs to reach a running agent host. */
 export interface HostEntry {
   pid: number
-  /** start time of the host's process, as {@link ProcessSystem} lists it: another process may get the same pid later */
+  /** the start time of the host's process, as {@link ProcessSystem} lists it: another process may get the same pid later */
   started: number
   version: number
   /** the path of the host's socket, or the name of its pipe on Windows */
   socket: string
   secret: string
-  /** the folder of the program that it runs; see `copyProgram` */
+  /** the folder of the program that the host runs; see `copyProgram` */
   program: string
 }
 
 const ENTRY = /^host-\d+\.json$/
-/** The system's limit for the path of a socket, in bytes, with its end. */
+/** The maximum length of a socket's path on some systems, in bytes, with the terminating null byte. */
 const MAX_SOCKET_PATH = 104
-/** The folder of a socket. Only the user can enter it. */
+/** The prefix of a socket's folder. Only the user can enter the folder. */
 const SOCKET_FOLDER = 'parley-host-'
 
-/** A path for a socket, in a new folder; or a random name for a pipe. `bases`: where the folder may be, in order of preference. */
+/** Returns a path for a socket in a new folder; on Windows, a random pipe name. `bases` are the parent folders to try, in this order. */
 export function newSocketPath(
   platform: NodeJS.Platform = hostPlatform,
   bases: ReadonlyArray<string | undefined> = [process.env.XDG_RUNTIME_DIR, os.tmpdir(), '/tmp'],
 ): string {
   if (platform === 'win32') return `\\\\.\\pipe\\parley-${randomBytes(16).toString('hex')}`
-  // the storage of the extension is often too deep
+  // The extension's storage folder isn't used, because its path is often too long.
   for (const base of bases) {
-    // `mkdtemp` adds six characters
+    // `mkdtemp` appends six characters.
     if (!base || Buffer.byteLength(path.join(base, `${SOCKET_FOLDER}123456`, 's')) >= MAX_SOCKET_PATH)
       continue
     try {
       return path.join(mkdtempSync(path.join(base, SOCKET_FOLDER)), 's')
     } catch {
-      // the folder doesn't exist, or isn't the user's
+      // The folder doesn't exist, or the user can't write to it.
     }
   }
   throw new Error('There is no folder for a socket.')
 }
 
-/** Whether the process of an entry may be the host: it runs the host's program, as far as the system tells. */
+/** Whether the process of an entry may be the host: it runs the host's program, or the system doesn't say what it runs. */
 export async function mayBeHost({ pid, program }: HostEntry): Promise<boolean> {
   return (await commandLineOf(pid))?.includes(program) ?? true
 }
@@ -63,7 +63,7 @@ export function removeForeignEntry(folder: string, { secret }: HostEntry): void 
   }
 }
 
-/** Makes a host known to the windows of this user. Returns a function that reverts this. */
+/** Makes a host known to the windows of this user. Returns a function that removes the entry. */
 export function publishEntry(folder: string, entry: HostEntry): () => void {
   makePrivateFolder(folder)
   const file = path.join(folder, `host-${entry.pid}.json`)
@@ -71,7 +71,7 @@ export function publishEntry(folder: string, entry: HostEntry): () => void {
   return () => removeEntry(file, entry)
 }
 
-/** When a process of this machine started; `undefined` if it doesn't run, or the processes can't be listed. */
+/** Resolves to the start time of a process; `undefined` if it doesn't run, or if the processes can't be listed. */
 export async function processStartTime(
   pid: number,
   system: ProcessSystem = operatingSystem,
@@ -79,20 +79,20 @@ export async function processStartTime(
   return (await system.list())?.find(row => row.pid === pid && !row.zombie)?.started
 }
 
-/** Whether the host of a journal runs. */
+/** Whether the host that wrote a journal still runs. */
 export async function runsHost(
   { pid, started, file }: JournalFile,
   system: ProcessSystem = operatingSystem,
 ): Promise<boolean> {
   if (!system.exists(pid)) return false
   const isEntry = (entry: HostEntry) => entry.pid === pid && entry.started === started
-  // a list of all processes takes a second there
+  // Listing all processes takes a second on Windows.
   if (system.platform === 'win32' && likelyEntries(path.dirname(file), system).some(isEntry)) return true
   const rows = await system.list()
   return rows?.some(row => row.pid === pid && row.started === started && !row.zombie) ?? true
 }
 
-/** The hosts that run, oldest first. Entries of hosts that don't run anymore are deleted. */
+/** Resolves to the entries of running hosts, oldest first. Deletes the entries of hosts that don't run anymore. */
 export async function readEntries(
   folder: string,
   system: ProcessSystem = operatingSystem,
@@ -106,8 +106,8 @@ export async function readEntries(
 }
 
 /**
- * Like `liveEntries`, but without a list of all processes, which takes a second on Windows. A process with the entry's id exists, but only
- * the handshake proves that it's the host.
+ * Like {@link readEntries}, but without a list of all processes, which takes a second on Windows. A process with the entry's pid exists,
+ * but only the handshake proves that this process is the host.
  */
 export function likelyEntries(folder: string, system: ProcessSystem = operatingSystem): HostEntry[] {
   return entriesOf(folder, ({ pid }) => system.exists(pid))
@@ -133,7 +133,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Whether only the user can read the file: another user could have created an entry to receive environments. */
+/** Whether only the user can read the file. Otherwise, another user could have created the entry to receive environment variables. */
 function isPrivate(file: string): boolean {
   if (!hasFileModes()) return true
   try {
@@ -156,7 +156,7 @@ function parseEntry(file: string): HostEntry | undefined {
   }
 }
 
-/** The file of an agent's frames, beside the entry of its host, whose process started at `started`. */
+/** Returns the name of the file with an agent's frames. `pid` and `started` identify its host, whose entry is in the same folder. */
 export function journalName(pid: number, started: number, agentId: string): string {
   return `journal-${pid}-${started}-${agentId}`
 }
@@ -165,15 +165,15 @@ const JOURNAL = /^journal-(\d+)-(\d+)-([0-9a-f]+)(\.new)?$/
 
 export interface JournalFile {
   file: string
-  /** pid and start time of its host, as in {@link HostEntry} */
+  /** the pid and the start time of the journal's host, as in {@link HostEntry} */
   pid: number
   started: number
   agentId: string
-  /** Its host was killed while it created the file. */
+  /** The host was killed while it created the file. */
   isUnfinished: boolean
 }
 
-/** The journals in a folder of hosts. */
+/** Returns the journals in a folder of hosts. */
 export function journalsIn(folder: string): JournalFile[] {
   return namesIn(folder).flatMap(name => {
     const [, pid, started, agentId = '', unfinished] = JOURNAL.exec(name) ?? []
@@ -185,13 +185,13 @@ export function journalsIn(folder: string): JournalFile[] {
   })
 }
 
-/** With its socket. Its journals are for the next host. */
+/** Removes an entry and its socket. The journals of the host are kept for the next host. */
 function removeEntry(file: string, { socket }: HostEntry): void {
   rmSync(file, { force: true })
   removeSocket(socket)
 }
 
-/** Removes the folder of a socket; a pipe has none. */
+/** Removes the folder of a socket. A pipe has no folder. */
 export function removeSocket(socket: string): void {
   const socketFolder = path.dirname(socket)
   if (path.basename(socketFolder).startsWith(SOCKET_FOLDER))

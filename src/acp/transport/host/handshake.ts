@@ -3,15 +3,17 @@ import { withTimeout } from '../../../common/async.ts'
 import { HOST_HANDSHAKE_MS } from '../../../common/limits.ts'
 import { HOST_VERSION, type HostChannel } from './channel.ts'
 
-/** The largest message while the sides don't know each other. */
+/** The maximum size of a message before both sides are authenticated, in bytes. */
 export const MAX_HANDSHAKE_BYTES = 1024
-/** The largest message after that: an agent's largest frame (see `parley.maximumFrameSize`) and some more. */
+/**
+ * The maximum size of a message after the handshake, in bytes: the largest frame of an agent (see `parley.maximumFrameSize`) and some more.
+ */
 const MAX_MESSAGE_BYTES = 513 * 1024 * 1024
 
 /**
- * Both sides prove that they know the secret in the host's entry, which only this user can read, without sending the secret. The window
- * does so first, so that the host tells a stranger nothing. No other message is sent before. Resolves to whether the other side knows the
- * secret; if not, the channel is closed.
+ * Authenticates both sides: they prove that they know the secret in the host's entry, which only this user can read, without sending the
+ * secret. The window proves it first, so that the host tells a stranger nothing. No other message is sent earlier. Resolves to whether the
+ * other side knows the secret; if not, closes the channel.
  */
 export async function greetWindow(channel: HostChannel, secret: string): Promise<boolean> {
   const ours = nonce()
@@ -26,7 +28,7 @@ export async function greetWindow(channel: HostChannel, secret: string): Promise
   return accept(channel, isKnown)
 }
 
-/** The window's side of {@link greetWindow}. `version`: that of the host. */
+/** The window's side of {@link greetWindow}. `version` is the host's version. */
 export async function greetHost(
   channel: HostChannel,
   secret: string,
@@ -55,7 +57,7 @@ function nonce(): string {
   return randomBytes(32).toString('hex')
 }
 
-/** Signs the name of the side, too, so that a stranger can't return the other side's own proof. */
+/** Returns the proof of a side. The proof includes the side's name, so that a stranger can't return the other side's own proof. */
 function sign(
   secret: string,
   side: 'host' | 'window',

@@ -3,11 +3,11 @@ export interface OpenRequest {
   id: string | number
   method: string
   params: unknown
-  /** Of a prompt: the number of the frame with the response, if the agent has sent it and no window has confirmed it. */
+  /** For a prompt: the number of the frame with the response, if the agent has sent the response and no window has confirmed it. */
   answeredBy?: number
 }
 
-/** The agent's response when a session was started or opened. */
+/** The agent's response to a request that started or opened a session. */
 export interface SessionResult {
   sessionId: string
   /** `session/new`, `session/load`, `session/resume` or `session/fork` */
@@ -23,25 +23,25 @@ export interface HostedAgentState {
   toAgent: OpenRequest[]
   /** requests of the agent that no window has answered */
   toWindow: OpenRequest[]
-  /** the largest number that was used as a request's id */
+  /** the largest number that a window used as a request's id */
   lastId: number
-  /** the number of the last confirmed frame of the agent; later frames follow */
+  /** the number of the last confirmed frame of the agent; the output begins with the next frame */
   confirmed: number
-  /** the number of the last frame that the agent had sent then */
+  /** the number of the last frame that the agent had sent when the window attached */
   last: number
-  /** what windows stored about sessions, by session id */
+  /** notes that windows stored about sessions, by session id */
   notes: Record<string, unknown>
-  /** The agent has exited, perhaps together with its host. */
+  /** The agent has exited, perhaps because its host was killed. */
   isOver?: true
 }
 
-/** How long an agent continues without a window, in milliseconds. */
+/** How long an agent continues without a window, in milliseconds. The agent ends when one of these times is over. */
 export interface OutliveTimes {
-  /** after the last frame; 0: it ends with its window */
+  /** the time without output of the agent and its commands; 0: the agent ends with its window */
   silentMs: number
-  /** after the last frame once no turn runs anymore; absent: as in a turn */
+  /** the time after the agent's last frame if no turn runs; absent: only the other times apply */
   idleMs?: number
-  /** after the window is gone, however much it says; absent: without an end */
+  /** the time after the window is gone, even if the agent writes output; absent: unlimited */
   totalMs?: number
 }
 
@@ -50,19 +50,22 @@ export interface AgentTag {
   agentId: string
   name: string
   workspace: string
-  /** Identifies the agent's configured start. */
+  /** Identifies the configuration with which the agent was started. */
   launch?: string | undefined
 }
 
-/** What a window says about itself when it takes over an agent from another window. */
+/** What a window tells the host when it takes over an agent from another window. */
 export interface AgentClaim {
-  /** where the agent belongs from now on; absent: where it did */
+  /** the workspace to which the agent belongs from now on; absent: unchanged */
   workspace?: string
-  /** How many windows had attached so far. If another window attaches meanwhile, this one doesn't get the agent. */
+  /**
+   * How many windows had attached when this window listed the agents; if another window has attached since, this window doesn't get the
+   * agent.
+   */
   attachments: number
 }
 
-/** An agent in the host, as a list shows it. */
+/** An agent of the host, as `list` reports it. */
 export interface HostedAgentInfo {
   id: string
   pid: number
@@ -70,9 +73,9 @@ export interface HostedAgentInfo {
   args?: readonly string[]
   cwd: string
   tag: AgentTag
-  /** the sessions that windows noted something about */
+  /** the ids of the sessions about which windows stored notes */
   sessions: string[]
-  /** milliseconds since the epoch */
+  /** when the agent was started, in milliseconds since the epoch */
   since: number
   /** How many windows have attached so far. */
   attachments: number

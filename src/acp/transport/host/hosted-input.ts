@@ -5,14 +5,14 @@ interface Write {
   done: (error?: Error) => void
 }
 
-/** What a window writes to an agent in the host, until the host has written it to the agent. */
+/** The messages that a window has written for an agent in the host, and that the host hasn't written to the agent yet. */
 export class HostedInput {
   #channel: HostChannel
-  /** what the host hasn't written yet */
+  /** the messages that the host hasn't written to the agent yet, in order */
   #writes: Write[] = []
-  /** how much was sent, in messages */
+  /** the number of sent messages */
   #sent = 0
-  /** what can't reach the agent anymore, after another window has attached */
+  /** the messages that can't reach the agent anymore because another window has attached */
   #unsent: Buffer[] | undefined
   #isHandedOver = false
 
@@ -20,17 +20,17 @@ export class HostedInput {
     this.#channel = channel
   }
 
-  /** Another window has the agent, or may have taken it. */
+  /** Whether another window has the agent, or may have taken it. */
   get isHandedOver(): boolean {
     return this.#isHandedOver
   }
 
-  /** What didn't reach the agent. */
+  /** The input that didn't reach the agent. */
   get unsent(): string {
     return Buffer.concat(this.#unsent ?? []).toString()
   }
 
-  /** The host has crashed, and the agent is in another one. */
+  /** Continues with another channel: the host has crashed, and another host has the agent. */
   moveTo(channel: HostChannel): void {
     this.#channel = channel
   }
@@ -51,7 +51,7 @@ export class HostedInput {
     if (this.#isHandedOver) done()
   }
 
-  /** The host has written the next message to the agent, or couldn't. */
+  /** Settles the oldest write: the host has written its message to the agent, or couldn't (`isWritten`). */
   written(isWritten: boolean): void {
     this.#writes.shift()?.done(isWritten ? undefined : closedInput())
   }
@@ -60,7 +60,7 @@ export class HostedInput {
     if (!this.#isHandedOver) this.#channel.send({ type: 'endInput' })
   }
 
-  /** Nothing waits for the host anymore, which writes what it has, whatever happens to this window. */
+  /** Settles all writes. The host writes the messages that it has, whatever happens to this window. */
   handOver(): void {
     this.#isHandedOver = true
     const waiting = this.#writes
@@ -68,7 +68,10 @@ export class HostedInput {
     for (const { done } of waiting) done()
   }
 
-  /** Another window has attached. `arrived`: how many of the sent messages the host had received before that. */
+  /**
+   * Determines the messages that didn't reach the agent, because another window has attached. `arrived` is the number of sent messages that
+   * the host had received before.
+   */
   takenOver(arrived: number): void {
     const written = this.#sent - this.#writes.length
     const from = Math.max(0, arrived - written)
@@ -76,7 +79,7 @@ export class HostedInput {
     this.handOver()
   }
 
-  /** The host has gone. */
+  /** Rejects all writes, because the host has ended. */
   close(): void {
     for (const { done } of this.#writes.splice(0)) done(closedInput())
   }

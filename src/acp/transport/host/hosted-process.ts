@@ -21,15 +21,15 @@ import type { AgentClaim, AgentTag, HostedAgentState, OutliveTimes } from './hos
 import { closedInput, HostedInput } from './hosted-input.ts'
 import { type HostedCommandInfo, WindowCommands } from './window-commands.ts'
 
-/** Attaches again to an agent whose host has crashed, after the frame `read`; `undefined` if no output is left. */
+/** Attaches again, after the frame `read`, to an agent whose host has crashed. Resolves to `undefined` if no output is left. */
 export type Recover = (id: string, read: number) => Promise<HostChannel | undefined>
 
-/** After reading frames of this size, the host is told how far the reader is. Bytes. */
+/** The number of bytes that the reader takes before the window reports them to the host. */
 const TELL_TAKEN_BYTES = 64 * 1024
 
 /**
- * An agent whose parent is the agent host. When the connection closes, the agent counts as exited for this window; {@link keep} has
- * determined whether it continues in the host.
+ * An agent whose parent process is the agent host. When the connection closes, the agent counts as exited for this window. Whether the
+ * agent continues in the host depends on the times of the last call of {@link keep}.
  */
 export class HostedProcess implements RunningProcess, HostedLink {
   readonly id: string
@@ -53,18 +53,18 @@ export class HostedProcess implements RunningProcess, HostedLink {
   readonly #input: HostedInput
   #hasExited = false
   #received = 0
-  /** frames that the reader has taken and the host wasn't told about, in bytes */
+  /** the size of the frames that the reader has taken but that weren't reported to the host, in bytes */
   #unreported = 0
   #isReaderFull = false
   #outlivesWindow = false
   readonly #lose = new Emitter<void>()
-  /** by port: until the host has freed it */
+  /** by port: a promise that resolves when the host has freed the port */
   readonly #serving = new Map<number, Deferred<void>>()
   #stopping: Promise<void> | undefined
 
   /**
    * Starts an agent in the host behind a new channel.
-   * @throws SpawnError if the agent couldn't be started; another error if the host can't start any
+   * @throws SpawnError if the agent couldn't be started; another error if the host can't start agents
    */
   static async spawn(
     channel: HostChannel,
@@ -82,8 +82,8 @@ export class HostedProcess implements RunningProcess, HostedLink {
   }
 
   /**
-   * Attaches to an agent that runs in the host, after the frame `confirmed`; `undefined` if it's not there anymore, or another
-   * window was faster.
+   * Attaches to an agent that runs in the host. Its output begins after the frame `confirmed`. Resolves to `undefined` if the agent is
+   * gone, or if another window was faster.
    */
   static async attach(
     channel: HostChannel,
@@ -131,7 +131,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
         done()
       },
     })
-    // The agent's end is reported, not an uncaught error.
+    // An error of a stream is followed by the agent's end, which is reported; the error itself must not be uncaught.
     this.stdin.on('error', () => {})
     this.stdout.on('error', () => {})
     this.#listen(channel)
@@ -143,7 +143,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
     const tell = (values: readonly string[]) => {
       if (values.length > 0) channel.send({ type: 'secrets', values })
     }
-    // the host's files must not contain secrets
+    // The host needs the secrets to redact them, because its files must not contain them.
     tell(this.#secrets.values)
     this.#watching?.dispose()
     this.#watching = this.#secrets.onDidAdd(value => tell([value]))
@@ -180,7 +180,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
     return this.#lose.event
   }
 
-  /** At first, the agent ends with its window. */
+  /** Says how long the agent may outlive this window. Until the first call, the agent ends with its window. */
   keep(times: OutliveTimes): void {
     this.#outlivesWindow = times.silentMs > 0
     this.#channel.send({ type: 'keep', times })
@@ -194,7 +194,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
     const freed = this.#serving.get(port) ?? deferred()
     this.#serving.set(port, freed)
     this.#channel.send({ type: 'serve', port })
-    // a host of another build may not answer
+    // A host of another build may not answer.
     await withTimeout(Promise.race([freed.promise, this.#gone.promise]), PORT_FREED_MS)
   }
 
@@ -226,7 +226,7 @@ export class HostedProcess implements RunningProcess, HostedLink {
   async #stop(times: StopTimes): Promise<void> {
     if (!this.#input.isHandedOver) this.#channel.send({ type: 'stop', times })
     const { terminateAfterMs, killAfterMs } = times
-    // longer than the host may need, in case it hangs
+    // Waits longer than the host may need, in case the host hangs.
     await withTimeout(this.#gone.promise, terminateAfterMs + killAfterMs + 2 * PROCESS_VANISH_MS)
     this.#channel.dispose()
     this.stdin.destroy()
@@ -300,14 +300,14 @@ export class HostedProcess implements RunningProcess, HostedLink {
     this.#stderrEnd.resolve()
   }
 
-  /** The host ended, or another window took the agent over. */
+  /** Handles the end of the connection: the host ended, or another window took the agent over. */
   async #onClosed(): Promise<void> {
     const { isHandedOver } = this.#input
     this.#commands.close(isHandedOver)
     const recover = this.#recover
     this.#recover = undefined
     if (recover && this.#outlivesWindow && !isHandedOver && !this.#hasExited && !this.#stopping) {
-      // the host may have received more than this window has read
+      // The host may have received more frames than this window has read.
       const channel = await recover(this.id, this.#received).catch(() => undefined)
       if (channel) {
         this.#listen(channel)
@@ -325,7 +325,10 @@ export class HostedProcess implements RunningProcess, HostedLink {
   }
 }
 
-/** What the host answers if this window has the agent now. `read`: the frame after which it begins, if that's a later one. */
+/**
+ * Asks the host for the agent. Resolves to the host's answer if this window has the agent now. `read` is the frame after which the output
+ * begins, if it's later than `confirmed`.
+ */
 export async function attachTo(
   channel: HostChannel,
   id: string,
@@ -337,7 +340,7 @@ export async function attachTo(
   return answer?.type === 'attached' ? answer : undefined
 }
 
-/** The reason for the end of an agent without an exit code or a signal. */
+/** Returns the reason for the agent's end that is shown if there is neither an exit code nor a signal. */
 export function hostExited(): string {
   return l10n.t('The program that runs agents in the background was ended from outside or crashed.')
 }

@@ -14,12 +14,12 @@ import { PRIVATE_FILE } from '../../../common/private-files.ts'
 
 const COPY = /^program-[0-9a-f]{16}$/
 const UNFINISHED = 'program-new-'
-/** A copy that no host uses may be about to be used by one that is starting. */
+/** How long an unused copy is kept, in milliseconds, because a host that is starting may be about to use it. */
 const KEEP_MS = 24 * 3_600_000
 
 /**
- * Copies a program's files into a folder named after their content, since an update of the extension deletes the originals
- * while the program runs. Returns that folder. Windows may do this at the same time.
+ * Copies a program's files into a folder that is named after their content, and returns this folder. The copies are needed because an
+ * update of the extension deletes the original files while the program runs. Several windows may call this at the same time.
  */
 export function copyProgram(folder: string, files: readonly string[]): string {
   const contents = files.map(file => readFileSync(file))
@@ -34,13 +34,13 @@ export function copyProgram(folder: string, files: readonly string[]): string {
     renameSync(unfinished, copy)
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
-    // another window was faster
+    // If the copy exists, another window was faster.
     if (!existsSync(copy)) throw error
   }
   return copy
 }
 
-/** Deletes the copies of earlier versions, and incomplete copies from a crash. */
+/** Deletes old copies that no host uses, and incomplete copies that a crash has left. */
 export function pruneCopies(folder: string, used: ReadonlySet<string>, now = Date.now()): void {
   for (const name of readdirSync(folder)) {
     const copy = path.join(folder, name)
@@ -48,7 +48,7 @@ export function pruneCopies(folder: string, used: ReadonlySet<string>, now = Dat
     try {
       if (now - statSync(copy).mtimeMs > KEEP_MS) rmSync(copy, { recursive: true, force: true })
     } catch {
-      // another window was faster
+      // Another window was faster.
     }
   }
 }

@@ -9,17 +9,17 @@ import type {
 } from '../../../common/processes/run-command.ts'
 import type { HostChannel, HostMessage } from './channel.ts'
 
-/** A command of an agent's session that runs in the host. */
+/** A command that the host runs for an agent's session. */
 export interface HostedCommandInfo extends CommandTerminal {
   sessionId: string
-  /** The agent was told the terminal's id. */
+  /** Whether the agent has got the terminal's id. */
   isAnswered: boolean
 }
 
 interface Command {
   info: HostedCommandInfo
   started: Deferred<void>
-  /** Resolves when all of its processes have exited after `kill`. */
+  /** Resolves when all processes of the command have exited after `kill`. */
   gone: Deferred<void>
   events: CommandEvents | undefined
   /** the output that arrived before there was a listener */
@@ -35,7 +35,7 @@ interface WindowCommandsOptions {
   outlivesWindow: () => boolean
 }
 
-/** The commands that an agent's sessions run in the host, as this window sees them. */
+/** The commands that the host runs for an agent's sessions, as this window sees them. */
 export class WindowCommands {
   readonly #options: WindowCommandsOptions
   readonly #commands = new Map<string, Command>()
@@ -86,7 +86,7 @@ export class WindowCommands {
       case 'commandFailed':
         this.#commands.delete(command.info.id)
         command.started.reject(new Error(String(message.message)))
-        // the agent still waits for the exit of an earlier window's command
+        // The agent still waits for the exit of a command that an earlier window started.
         if (this.#earlier.has(command.info.id)) events?.onExit({ exitCode: 127, signal: null })
         return
       case 'commandOutput': {
@@ -105,7 +105,7 @@ export class WindowCommands {
     }
   }
 
-  /** Nothing arrives anymore. `areRunning`: the commands run on without this window; otherwise they have ended with the host. */
+  /** Ends all commands for this window. `areRunning`: whether they continue in the host; otherwise, they have ended with the host. */
   close(areRunning: boolean): void {
     for (const { started, gone, events, exit } of this.#commands.values()) {
       started.reject(new Error('The agent host has ended.'))
@@ -117,7 +117,7 @@ export class WindowCommands {
 
   #add(info: HostedCommandInfo): Command {
     const [started, gone] = [deferred(), deferred()]
-    // the command may end with its window before anything awaits this promise
+    // The command may end with its window before anything awaits this promise, which must not become an unhandled rejection.
     started.promise.catch(() => {})
     const output = shownOutputBuffer(info.outputLimit)
     const command: Command = { info, started, gone, output, events: undefined, exit: undefined }

@@ -7,12 +7,12 @@ const END = Buffer.from('\n')
 const BETWEEN = Buffer.from(' ')
 const DATA = 'data'
 const BYTE_ORDER_MARK = '\u00EF\u00BB\u00BF'
-/** The longest name of a field that matters, with a byte order mark. */
+/** The length of the longest field name that matters, with a byte order mark, in characters. */
 const MAX_NAME = 7
-/** How much of an error response is read. */
+/** The maximum number of bytes that are read from an error response. */
 const MAX_ERROR_BYTES = 8 * 1024
 
-/** Passes a value on only while a consumer waits for it, so that nothing accumulates. */
+/** Passes on values only while a consumer waits for them, so that they don't accumulate. */
 export class Turnstile {
   #isWaiting = false
   #isOpen = false
@@ -34,7 +34,7 @@ export class Turnstile {
     while (!this.#isWaiting && !this.#isOpen) await this.#opened.promise
   }
 
-  /** Nothing waits anymore, and further values are dropped. */
+  /** Opens for good: all values pass without a waiting consumer, which drops them. */
   open(): void {
     this.#isOpen = true
     this.#opened.resolve()
@@ -42,8 +42,8 @@ export class Turnstile {
 }
 
 /**
- * The server-sent events of a response, each with one message, within the bounds that messages from a process have. `onComment`: comments
- * mean nothing, but keep the connection alive.
+ * Yields the server-sent events of a response, each with one message. They have the same size limits as messages from a process.
+ * `onComment` is called for each comment, which means nothing but keeps the connection alive.
  * @throws LineTooLongError
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
@@ -65,12 +65,12 @@ export async function* boundedEvents(
     }
 }
 
-/** Finds the data of events, as their bytes arrive. */
+/** Extracts the data of events while their bytes arrive. */
 class EventData {
-  /** where in a line the next byte is; `skipped` is a line that isn't data */
+  /** the place of the next byte in its line; `skipped` is a line without data */
   #place: 'name' | 'space' | 'data' | 'skipped' = 'name'
   #name = ''
-  /** an event has begun */
+  /** whether an event with data has begun */
   #hasData = false
   #isAfterReturn = false
   readonly #onComment: () => void
@@ -83,7 +83,7 @@ class EventData {
     return this.#name.replace(BYTE_ORDER_MARK, '') === DATA
   }
 
-  /** The pieces of each event's data, with a newline after it. */
+  /** Yields the pieces of each event's data, with a newline after the last piece. */
   *read(chunk: Buffer): Generator<Buffer> {
     let nextReturn = chunk.indexOf(RETURN)
     for (let at = 0; at < chunk.length; ) {
@@ -122,7 +122,7 @@ class EventData {
       return
     }
     this.#place = 'space'
-    // the lines of an event's data are one message
+    // The `data` lines of an event are one message.
     if (this.#hasData) yield BETWEEN
     this.#hasData = true
   }
@@ -138,7 +138,8 @@ class EventData {
 }
 
 /**
- * The message in a response, with the same size limits as messages from a process; of an error response, only the beginning.
+ * Resolves to the message in a response, with the same size limits as messages from a process. Of an error response, only the beginning is
+ * read.
  * @throws LineTooLongError
  */
 export async function boundedMessage(response: IncomingMessage, maxBytes: number): Promise<string> {
@@ -150,7 +151,7 @@ export async function boundedMessage(response: IncomingMessage, maxBytes: number
     lines.push(piece)
     for (let next = lines.next(); next !== undefined; next = lines.next()) message ??= next
   }
-  // a message must be one line
+  // The line splitter expects each message on one line.
   for await (const chunk of response as AsyncIterable<Buffer>)
     read(Buffer.from(chunk.map(byte => (byte === NEWLINE ? SPACE : byte))))
   read(END)

@@ -1,21 +1,21 @@
 import type { Readable, Writable } from 'node:stream'
 import type { ConnectionProblem } from '../../remote-address.ts'
 
-/** A connection to an agent on a server: lines of JSON in both directions, as the pipes of a process have. */
+/** A connection to an agent on a server, with lines of JSON in both directions, like the pipes of a process. */
 export interface RemoteChannel {
   readonly stdin: Writable
-  /** Is destroyed with an error if the agent sent unreadable data. Data that isn't read stays on the server. */
+  /** Destroyed with an error if the agent sent unreadable data. Data that isn't read yet stays on the server. */
   readonly stdout: Readable
-  /** Resolves when the connection is gone, with the reason if it wasn't closed here. Never rejects. */
+  /** Resolves when the connection is gone, with the reason if this side didn't close it. Never rejects. */
   readonly ended: Promise<ConnectionProblem | undefined>
-  /** Closes it. Resolves when the server knows, or soon if it doesn't answer. */
+  /** Closes the connection. Resolves when the server has confirmed the end, or after a short time. */
   close(): Promise<void>
 }
 
 export interface ChannelOptions {
-  /** of a message */
+  /** the maximum size of a message */
   maxBytes: number
-  /** how long the server may take to answer a request */
+  /** how long the server may take to answer a request, in milliseconds */
   answerMs: number
   signal?: AbortSignal | undefined
 }

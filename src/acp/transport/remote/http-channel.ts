@@ -22,8 +22,8 @@ import {
 } from './request.ts'
 
 /**
- * Connects to an agent over streamable HTTP when the first message, `initialize`, is written. The SDK's client implements the transport,
- * but would store and parse data of any size, so responses are bounded first.
+ * Connects to an agent over streamable HTTP when the first message, `initialize`, is written. The SDK's client implements the transport. It
+ * would store and parse data of any size, so the size of responses is limited before the client gets them.
  * @see https://agentclientprotocol.com/rfds/streamable-http-websocket-transport
  */
 export function openHttp(address: RemoteAddress, options: ChannelOptions): RemoteChannel {
@@ -40,10 +40,10 @@ class HttpChannel implements RemoteChannel {
   readonly #ended = deferred<ConnectionProblem | undefined>()
   readonly #reader: ReadableStreamDefaultReader<unknown>
   readonly #abort = new AbortController()
-  /** the last failure */
+  /** the last connection problem */
   #problem: ConnectionProblem | undefined
   #tooLong: LineTooLongError | undefined
-  /** the agent has sent something */
+  /** whether the agent has sent something */
   #isConnected = false
   #isClosing = false
   #isOver = false
@@ -67,7 +67,7 @@ class HttpChannel implements RemoteChannel {
           for (const line of lines.toString().split('\n'))
             if (line !== '') await writer.write(JSON.parse(line) as Parameters<typeof writer.write>[0])
         } catch {
-          // the stream ends with the reason
+          // The stream ends with the reason, so the error isn't reported here.
         }
         done()
       },
@@ -120,7 +120,7 @@ class HttpChannel implements RemoteChannel {
     this.#turnstile.open()
   }
 
-  /** As the SDK expects of `fetch`, but follows no redirect, and bounds what arrives. */
+  /** Implements `fetch` for the SDK. Follows no redirect, and limits the size of responses. */
   async #fetch(init: RequestInit): Promise<Response> {
     const { method = 'GET', headers, body } = init
     const signal = AbortSignal.any([this.#abort.signal, ...(init.signal ? [init.signal] : [])])
@@ -176,24 +176,23 @@ class HttpChannel implements RemoteChannel {
 }
 
 /**
- * Notices that a stream was cut without a word. Only a server that sends comments to keep its streams alive, as the SDK's does, can be
- * missed: without them, an agent that has nothing to say sends nothing either, and only TCP's keep-alive tells that it's gone.
- * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#authoring-notes
+ * Detects that a stream was cut off silently. This works only if the server sends comments to keep its streams alive, as the SDK's server
+ * does. Without comments, an agent that has nothing to say sends nothing, and only TCP's keep-alive detects that the agent is gone.
  */
 class StreamWatch {
   readonly #response: IncomingMessage
   #isReading = false
-  /** what arrived since the last look */
+  /** what has arrived since the last look */
   #arrived = { any: false, comment: false, message: false }
-  /** how many looks in a row found nothing, and the most after which something arrived */
+  /** the number of successive looks that found nothing, and the largest such number after which something arrived */
   #silence = 0
   #longestSilence = 0
-  /** how many looks found only comments; the first one may be a greeting */
+  /** the number of looks that found only comments; the first comment may be a greeting */
   #keptAlive = 0
 
   constructor(response: IncomingMessage) {
     this.#response = response
-    // counts instead of measuring, so that a sleep of the computer is no silence
+    // Looks are counted instead of measuring time, so that a sleep of the computer doesn't count as silence.
     const looking = setInterval(() => this.#look(), REMOTE_ALIVE_MS / 2)
     response.once('close', () => clearInterval(looking))
   }
@@ -232,7 +231,7 @@ class StreamWatch {
 }
 
 const EVENT_STREAM = 'text/event-stream'
-/** Statuses of responses that have no body. */
+/** The status codes of responses that have no body. */
 const WITHOUT_BODY = new Set([204, 205, 304])
 
 function headersOf({ headersDistinct }: IncomingMessage): Headers {

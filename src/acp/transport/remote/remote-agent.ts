@@ -8,7 +8,7 @@ import type { RemoteChannel } from './channel.ts'
 import { openHttp } from './http-channel.ts'
 import { openWebSocket } from './websocket-channel.ts'
 
-/** An agent on a server, which its users see as a process that exits when the connection is lost. */
+/** An agent on a server. The rest of Parley sees it as a process that exits when the connection is lost. */
 class RemoteAgent implements RunningProcess {
   readonly pid = 0
   readonly stdin: Writable
@@ -27,7 +27,7 @@ class RemoteAgent implements RunningProcess {
     this.exited = this.#exit.promise
     void channel.ended.then(problem => {
       if (problem?.isRefused) address.onRefused?.()
-      // data that arrived before is read first
+      // The agent counts as exited only after the data that has arrived is read.
       const exit = () => {
         this.#hasExited = true
         this.stdin.destroy()
@@ -60,7 +60,7 @@ class RemoteAgent implements RunningProcess {
 }
 
 /**
- * Connects to an agent on a server. Over HTTP, that happens with the first message.
+ * Connects to an agent on a server. Over HTTP, the connection is opened with the first message.
  * @throws ConnectionError
  */
 export const startRemote: StartRemote = async (address, { maxFrameBytes, initializeTimeoutMs, signal }) => {

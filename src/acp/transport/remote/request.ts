@@ -1,4 +1,4 @@
-// VS Code applies its proxy settings and certificates to the members of these objects, but not to functions imported by name.
+// VS Code applies its proxy settings and certificates to the functions of these modules, but not to functions imported by name.
 
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -7,7 +7,7 @@ import * as l10n from '@vscode/l10n'
 import { networkProblem, proxyProblem, statusProblem } from '../../../common/network-problem.ts'
 import { ConnectionError, type ConnectionProblem, type RemoteAddress } from '../../remote-address.ts'
 
-/** When the system begins to ask whether a connection on which nothing arrives still exists. Milliseconds. */
+/** How long nothing arrives on a connection until the system checks whether the connection still exists, in milliseconds. */
 const TCP_KEEP_ALIVE_MS = 30_000
 
 export interface RequestOptions {
@@ -18,12 +18,12 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined
 }
 
-/** WebSockets begin as HTTP requests. */
+/** Returns the `http:` URL for a URL of a WebSocket, which begins as an HTTP request. */
 export function httpAddress(url: string): string {
   return url.replace(/^ws/i, 'http')
 }
 
-/** Follows no redirect, since the headers are for this server alone. */
+/** Sends a request. Follows no redirect, since the headers are for this server alone. */
 export function send(address: RemoteAddress, options: RequestOptions): ClientRequest {
   const url = new URL(httpAddress(address.url))
   const headers = ownHeaders(address)
@@ -41,7 +41,10 @@ export function send(address: RemoteAddress, options: RequestOptions): ClientReq
   return request.end(options.body)
 }
 
-/** Errors of the system contain the value, which is secret. */
+/**
+ * Returns the headers of the address. @throws ConnectionError for an invalid header, without its value, which is secret; the system's error
+ * would contain it
+ */
 function ownHeaders(address: RemoteAddress): Headers {
   const headers = new Headers()
   for (const { name, value } of address.headers)
@@ -55,7 +58,7 @@ function ownHeaders(address: RemoteAddress): Headers {
   return headers
 }
 
-/** The user may have to enter other values for the headers. */
+/** Returns the problem that the server refused the request. The user may have to enter other values for the headers. */
 function refused(): Pick<ConnectionProblem, 'advice' | 'isRefused'> {
   const advice = l10n.t("Check the agent's headers. Values that you entered for them are asked for again.")
   return { advice, isRefused: true }
@@ -72,32 +75,32 @@ export function timedOut(): Error {
   return Object.assign(new Error('No answer'), { code: 'ETIMEDOUT' })
 }
 
-/** The server closed a connection that should stay. */
+/** Returns the error that the server closed a connection that should stay open. */
 export function interrupted(): Error {
   return Object.assign(new Error('The connection was closed'), { code: 'ECONNRESET' })
 }
 
-/** Why a request failed. */
+/** Returns why a request failed. */
 export function connectionProblem(error: unknown, address: RemoteAddress): ConnectionProblem {
   return error instanceof ConnectionError ? error.problem : networkProblem(error, httpAddress(address.url))
 }
 
 /**
- * Whether a proxy answered in place of the server: VS Code passes on what the proxy says instead of opening a tunnel to the
- * server, through which everything would be encrypted.
+ * Whether a proxy answered instead of the server: if the proxy opens no tunnel to the server, VS Code passes on the proxy's response,
+ * which, unlike the server's, isn't encrypted.
  */
 function isOfProxy(response: IncomingMessage, address: RemoteAddress): boolean {
   const isEncrypted = (response.socket as Partial<TLSSocket> | null)?.encrypted === true
   return !isEncrypted && httpAddress(address.url).startsWith('https:')
 }
 
-/** Why the server didn't accept the request; `undefined` if it did. What a proxy answers isn't the server's success, whatever its status. */
+/** Returns why the server refused the request; `undefined` if it didn't. A proxy's response is a failure, whatever its status. */
 export function refusalOf(response: IncomingMessage, address: RemoteAddress): ConnectionProblem | undefined {
   const { statusCode: status = 0 } = response
   return status < 300 && !isOfProxy(response, address) ? undefined : responseProblem(response, address)
 }
 
-/** What is wrong with a response that isn't the expected one. */
+/** Returns the problem with an unexpected response. */
 export function responseProblem(response: IncomingMessage, address: RemoteAddress): ConnectionProblem {
   const { statusCode: status = 0, headers } = response
   if (isOfProxy(response, address)) return proxyProblem(status, httpAddress(address.url))

@@ -12,7 +12,7 @@ import type { ChannelOptions, RemoteChannel } from './channel.ts'
 import { connectionProblem, interrupted, refusalOf, responseProblem, send, timedOut } from './request.ts'
 
 /**
- * Connects to an agent over a WebSocket, each of whose texts is a message.
+ * Connects to an agent over a WebSocket. Each text frame is a message.
  * @throws ConnectionError
  * @see https://agentclientprotocol.com/rfds/streamable-http-websocket-transport
  */
@@ -69,7 +69,7 @@ class WebSocketChannel implements RemoteChannel {
   readonly #connection: WebSocketConnection
   readonly #socket: Duplex
   readonly #closed = deferred()
-  /** whether anything arrived since the last look */
+  /** whether anything has arrived since the last look */
   #isAlive = true
   #isClosing = false
 
@@ -104,7 +104,7 @@ class WebSocketChannel implements RemoteChannel {
         else stdout.push(null)
       }
       connection.listen(head, {
-        // a message must be one line
+        // The reader expects each message on one line.
         text: text => {
           if (!stdout.push(`${text.replaceAll('\n', ' ')}\n`)) socket.pause()
         },
@@ -124,11 +124,11 @@ class WebSocketChannel implements RemoteChannel {
     this.#socket.destroy()
   }
 
-  /** A connection that was cut without a word looks open forever. */
+  /** Checks whether the connection is alive. Without this check, a connection that was cut silently looks open forever. */
   #look(): void {
-    // when the computer wakes up, this timer fires before the socket is read, so what has arrived is read first
+    // When the computer wakes up, this timer fires before the socket is read. `setImmediate` lets the data that has arrived be read first.
     setImmediate(() => {
-      // a paused socket isn't read, so its answer to a ping can't arrive
+      // A paused socket isn't read, so the answer to a ping can't arrive.
       if (this.#socket.isPaused() || this.#socket.destroyed) return
       if (!this.#isAlive) this.#socket.destroy(timedOut())
       this.#isAlive = false

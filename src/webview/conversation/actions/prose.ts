@@ -22,7 +22,7 @@ export function onProseClick(event: MouseEvent, host: App['host']): void {
   if (href && (path || !href.startsWith('#'))) host.send('conversation/link', { href, of: 'text' })
 }
 
-/** The definition of a footnote: the first one below the reference that is in the page. */
+/** Returns the definition of a footnote: the first one in the page below the reference. */
 function findExplanation(mark: Element, label: string): Element | undefined {
   const all = document.querySelectorAll<HTMLElement>('.footnote')
   return [...all].find(
@@ -106,8 +106,8 @@ function showDone(button: HTMLElement): void {
 }
 
 /**
- * The selected code in a diff, without line numbers and signs, but with empty lines, which the browser omits. Of a
- * partially selected line, only that part. `undefined` if the selection isn't within one diff.
+ * Returns the selected code in a diff, without line numbers and signs, but with empty lines, which the browser omits. Of a
+ * partially selected line, only the selected part. `undefined` if the selection isn't within one diff.
  */
 export function selectedDiff(selection: Selection): string | undefined {
   if (selection.isCollapsed || selection.rangeCount === 0) return undefined

@@ -17,7 +17,7 @@ export function QuoteButton() {
     const hide = () => {
       position.value = undefined
     }
-    // after the selection was made, not while it's being made
+    // the button appears after the selection was made, not while the user is still selecting
     const show = () => {
       position.value = selectedText() === '' ? undefined : besideSelection()
     }
@@ -53,7 +53,7 @@ export function QuoteButton() {
   )
 }
 
-/** Below the end of the selection, or above it if there is no space. */
+/** Returns the place below the end of the selection, or above it if there is no space below. */
 function besideSelection(): { left: number; top: number } | undefined {
   const range = getSelection()?.getRangeAt(0)
   const list = document.querySelector('.transcript')?.getBoundingClientRect()

@@ -3,7 +3,7 @@ import type { ConversationHostMessages } from '../../../bridge/conversation-mess
 import { t } from '../../l10n.ts'
 import { type App, editPrompt } from '../context.ts'
 
-/** Receives the text for the composer. */
+/** Returns the listeners for messages that put text into the composer or edit a prompt. */
 export function composerListeners(app: App) {
   return {
     'actions/fill': ({ blocks, quiet, instead }) => app.composer.current?.write(blocks, quiet, instead),
@@ -24,7 +24,7 @@ export function quoteSelection(app: App): void {
   write(app, `${quotation.join('\n')}\n\n`)
 }
 
-/** The selection, if it's in the conversation. */
+/** Returns the selected text, if it's in the conversation; otherwise an empty text. */
 export function selectedText(): string {
   const selection = getSelection()
   if (!selection || selection.isCollapsed) return ''
@@ -38,7 +38,7 @@ export function selectedText(): string {
     : ''
 }
 
-/** Appends to the composer's text, after an empty line. */
+/** Appends text to the composer's text, after an empty line. */
 function write(app: App, text: string): void {
   const composer = app.composer.current
   if (!composer) return

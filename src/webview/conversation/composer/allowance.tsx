@@ -9,7 +9,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Menu, type MenuChoice } from '../../ui/menu.tsx'
 import { useApp } from '../context.ts'
 
-/** The switch for what the session may do without asking. A request that the switch answered links to `button`. */
+/** The menu for what the session may do without asking. A request that this choice answered links to `button`. */
 export function AllowanceSwitch({ button }: { button: RefObject<HTMLButtonElement | null> }) {
   const { host, store } = useApp()
   const [open, setOpen] = useState(false)
@@ -46,12 +46,12 @@ export function AllowanceSwitch({ button }: { button: RefObject<HTMLButtonElemen
   )
 }
 
-/** What the key of the switch does. Everything is accepted only by its menu, and turned off by the key. */
+/** Returns the level that the key switches to. The key never allows everything, which only the menu does, but turns it off. */
 export function toggled({ allowed, offered }: NonNullable<ConversationHead['allowance']>): Allowance {
   return allowed === 'ask' && offered.includes('edits') ? 'edits' : 'ask'
 }
 
-/** In sight while the switch is on. */
+/** A chip that is shown while the session may do something without asking. */
 export function AllowanceChip() {
   const { host, store, composer } = useApp()
   const allowed = store.head.value?.allowance?.allowed ?? 'ask'
@@ -73,7 +73,7 @@ export function AllowanceChip() {
   )
 }
 
-/** What the session may do, as a state. */
+/** Returns the text for what the session may do without asking. */
 export function allowanceText(allowed: Allowance): string {
   if (allowed === 'ask') return choiceOf(allowed).description
   return allowed === 'edits' ? t('Edits allowed') : t('Everything allowed')

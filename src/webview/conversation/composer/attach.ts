@@ -53,7 +53,7 @@ export function pastedChip(text: string): Attachment {
   }
 }
 
-/** Whether a file is attached with its content, reduced in size if necessary, or else said to be unreadable. */
+/** Whether the item is an image file, which is attached with its content, or reported as unreadable. */
 export function isPicture(item: Attachment): boolean {
   return isUnreadable(item) || (item.content.type === 'file' && PICTURE_NAME.test(item.content.uri))
 }
@@ -67,7 +67,7 @@ function unreadable(name: string): string {
   return t("Models can't read {0}. Convert it to PNG or JPEG.", name)
 }
 
-/** The agent that gets the prompt and its prompt capabilities, if known; without a session, anything can be added. */
+/** The agent that gets the prompt, and its prompt capabilities if known; without a session, anything can be added. */
 interface Receiver {
   name: string
   can: ConversationHead['prompt']
@@ -84,7 +84,7 @@ export interface Attached {
   refused: string[]
 }
 
-/** Files from the clipboard, or dropped from outside of VS Code, of which only the content is available. */
+/** Attaches files from the clipboard, or dropped from outside of VS Code, of which only the content is available. */
 export async function attachFiles(files: readonly File[], receiver: Receiver | undefined): Promise<Attached> {
   const attached: Attached = { attachments: [], refused: [] }
   for (const file of files) {
@@ -98,8 +98,8 @@ export async function attachFiles(files: readonly File[], receiver: Receiver | u
 }
 
 /**
- * Items read by the host: images are reduced in size; content that the agent doesn't support stays a reference to the
- * file.
+ * Adapts items that the host read to the agent: images are reduced in size, and content that the agent doesn't support
+ * becomes a reference to the file.
  */
 export async function fitAttachments(
   given: readonly Attachment[],
@@ -169,7 +169,7 @@ function nameOf(file: File): string {
   return file.name === '' || file.name === 'image.png' ? t('Image') : file.name
 }
 
-/** The dropped files and folders, from VS Code's Explorer, its tabs, or the desktop. */
+/** Returns the URIs of dropped files and folders, from VS Code's Explorer, its tabs, or the desktop. */
 export function urisIn(data: DataTransfer): string[] {
   const lists = ['application/vnd.code.uri-list', 'text/uri-list'].map(type => data.getData(type))
   const list = lists.find(text => text.trim() !== '') ?? ''

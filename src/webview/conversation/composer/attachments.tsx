@@ -61,7 +61,7 @@ interface AddMenuProps {
   sendTo: (() => void) | undefined
 }
 
-/** A button that lists everything that can be added, the same as `@` without a query, and *Send to Several Agents…*. */
+/** A button with a menu of everything that can be added, as `@` without a query lists it, and of *Send to Several Agents…*. */
 export function AddMenu({ onAttach, sendTo }: AddMenuProps) {
   const { host } = useApp()
   const [rows, setRows] = useState<readonly MentionRow[] | undefined>(undefined)
@@ -108,11 +108,11 @@ export function AddMenu({ onAttach, sendTo }: AddMenuProps) {
 
 /** The file or selection that the user works on in the editor: offered for the prompt, or added to it when it's sent. */
 interface ActiveContextState {
-  /** can be added with one key */
+  /** the item that can be added with one key */
   offered: Attachment | undefined
-  /** added to the next prompt unless it's removed */
+  /** the item that is added to the next prompt unless the user removes it */
   added: Attachment | undefined
-  /** The active file or selection isn't added to prompts until another one is active. */
+  /** Stops adding the active file or selection to prompts, until another file or selection is active. */
   remove(): void
 }
 
@@ -121,7 +121,7 @@ export function useActiveContext(draft: Draft): ActiveContextState {
   const [removed, setRemoved] = useState<string | undefined>(undefined)
   const none = { offered: undefined, added: undefined, remove: () => {} }
   if (!attachment || isIn(draft, attachment)) return none
-  // an image is read first, and sending doesn't wait for that
+  // images are never added automatically: an image must be read first, and sending doesn't wait for that
   const isAdded = automatic && !isPicture(attachment) && removed !== placeOf(attachment)
   return {
     offered: isAdded ? undefined : attachment,
@@ -130,7 +130,7 @@ export function useActiveContext(draft: Draft): ActiveContextState {
   }
 }
 
-/** Identifies the active item, whatever its chip. */
+/** Returns a text that identifies the active item, whatever the ID of its chip. */
 function placeOf({ label, content }: Attachment): string {
   return `${'uri' in content ? content.uri : ''} ${label}`
 }

@@ -1,4 +1,5 @@
-// Of the lists above the composer, which has the focus and names the selected row. They are known before the lists are loaded.
+// The IDs of the lists above the composer, which keeps the focus and refers to the selected row. In a module of their own, since the
+// lists are loaded later.
 
 export const commandListId = 'command-list'
 export const mentionListId = 'mention-list'

@@ -14,7 +14,7 @@ interface CommandListProps {
   onPoint: (index: number) => void
 }
 
-/** The agent's commands and prompt files, shown above the composer while one is being typed. The composer keeps the focus. */
+/** The agent's commands and prompt files, shown above the composer while the user types a command. The composer keeps the focus. */
 export function CommandList({ commands, active, onChoose, onPoint }: CommandListProps) {
   const list = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -156,7 +156,7 @@ function headings(): Record<MentionRow['group'], string> {
 interface NameProps {
   text: string
   matches: readonly number[]
-  /** The start of the text is more important than its end. */
+  /** whether the name is a sentence, whose start is more important than its end */
   isSentence: boolean
 }
 
@@ -180,7 +180,7 @@ function Name({ text, matches, isSentence }: NameProps) {
   )
 }
 
-/** The location. A path that is too long is shortened in the middle, since its start and last folder matter most. */
+/** The location of a file. A path that is too long is shortened in the middle, since its start and last folder matter most. */
 function Detail({ text, matches, name }: { text: string; matches: readonly number[]; name: string }) {
   const folder = text.endsWith(`/${name}`) ? text.slice(0, -name.length - 1) : text
   if (folder === name) return null
@@ -199,7 +199,7 @@ function Detail({ text, matches, name }: { text: string; matches: readonly numbe
   )
 }
 
-/** Text with its matching letters highlighted; adjacent letters in one element. */
+/** A text with its matching letters highlighted; adjacent letters are in one element. */
 function Marked({ text, matches }: { text: string; matches: readonly number[] }) {
   if (matches.length === 0) return <>{text}</>
   const hit = new Set(matches)

@@ -1,7 +1,7 @@
 import type { Command } from '../../../acp/model.ts'
 import type { ChipRange } from '../../../common/draft.ts'
 
-/** A command of the agent, or a prompt file. `source`: its owner; `detail`: its tooltip. */
+/** A command of the agent, or a prompt file. `source`: the prompt file's origin; `detail`: the tooltip. */
 export interface CommandRow extends Command {
   source?: string | undefined
   detail?: string
@@ -41,7 +41,7 @@ interface MentionQuery {
 }
 
 /**
- * The `@` query at the cursor: from an `@` without a letter before it, up to the cursor, without white space. A chip
+ * Returns the `@` query at the cursor: from an `@` without a letter before it, up to the cursor, without white space. A chip
  * isn't a query, although its text looks the same.
  */
 export function mentionQuery(
@@ -58,7 +58,7 @@ export function mentionQuery(
   return { from, to: caret, text: typed }
 }
 
-/** The part of a command's name typed so far, when the caret is in it: `/` must be the first character. */
+/** Returns the part of a command's name before the cursor, if the text starts with `/` and the cursor is in the name. */
 export function commandQuery(text: string, caret: number): string | undefined {
   if (!text.startsWith('/')) return undefined
   const name = /^\/\S*/.exec(text)![0]
@@ -66,8 +66,8 @@ export function commandQuery(text: string, caret: number): string | undefined {
 }
 
 /**
- * The commands that match the typed text: those that start with it, then those that contain it, then matches in the
- * description.
+ * Returns the commands that match the typed text: first names that start with the text, then names that contain it, then
+ * matches in the description.
  */
 export function matchCommands(commands: readonly CommandRow[], query: string): CommandRow[] {
   const low = query.toLowerCase()
@@ -84,7 +84,7 @@ export function matchCommands(commands: readonly CommandRow[], query: string): C
     .map(match => match.command)
 }
 
-/** The command at the start of a text, if its name is complete. */
+/** Returns the command at the start of a text, if its name is complete. */
 export function calledCommand(commands: readonly Command[], text: string): Command | undefined {
   const name = /^\/(\S+)/.exec(text)?.[1]
   return name === undefined ? undefined : commands.find(command => command.name === name)

@@ -19,11 +19,11 @@ interface ComposerKeysOptions {
   /** `now`: into the running turn */
   send(now: boolean): void
   openItem(item: Attachment): void
-  /** Adds the file or selection that the user works on. Returns whether there was one. */
+  /** Adds the file or selection that the user works on; returns false if there is none. */
   addOffered(): boolean
 }
 
-/** Handles keys in the composer's text. The result says whether a key was handled. */
+/** Returns the handler of keys in the composer's text, which returns true if it handled the key. */
 export function composerKeys({
   app,
   draft,
@@ -40,7 +40,7 @@ export function composerKeys({
     input.current?.insert(suggestion)
     return true
   }
-  /** A typed command waits for its arguments, like a command chosen from the list. */
+  /** Inserts a space after a typed command that takes arguments, as after a command chosen from the list; returns false otherwise. */
   const awaitArguments = (): boolean => {
     const written = draft.text.peek()
     const command = calledCommand(completion.commands, written)

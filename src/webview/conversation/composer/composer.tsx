@@ -157,7 +157,7 @@ interface ComposerBarProps {
   onSend: (now: boolean) => void
 }
 
-/** What is below the text: context, options, usage, and the buttons that send and stop. */
+/** The bar below the text: context, options, usage, and the buttons that send and stop. */
 function ComposerBar({ active, sending, isEmpty, allowance, onAttach, onAdd, onSend }: ComposerBarProps) {
   const head = useApp().store.head.value
   const running = head?.activity === 'running' || head?.activity === 'requires_action'
@@ -204,10 +204,10 @@ function Note({ note: { text, icon } }: { note: ComposerNote }) {
 
 const NO_COMMANDS: ConversationHead['commands'] = []
 
-/** A row that isn't a list item. */
+/** The parts of a mention row that a chip outside of a list doesn't need. */
 const CHIP = { group: 'context' as const, matches: [], icon: '' }
 
-/** Each chip has its own id, even if the same file is added twice. */
+/** Returns the attachment with a new ID, so that each chip has its own even if the same file is added twice. */
 function fresh(attachment: Attachment): Attachment {
   return { ...attachment, id: crypto.randomUUID() }
 }

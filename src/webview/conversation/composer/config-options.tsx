@@ -10,10 +10,10 @@ import { Popup } from '../../ui/popup.tsx'
 import { useApp } from '../context.ts'
 
 const beside = ['mode', 'model', 'thought_level']
-/** Without any well-known options, this many others are shown next to the composer. */
+/** If the agent has no well-known options, at most this many others are shown next to the composer. */
 const MAX_OTHERS = 2
 
-/** The session's options: the well-known ones next to the composer, the others in a menu. */
+/** The session's config options: well-known options next to the composer, the others in a menu. */
 export function ConfigOptions() {
   const { store } = useApp()
   const head = store.head.value
@@ -40,7 +40,7 @@ export function ConfigOptions() {
 interface OptionControlProps {
   option: ConfigOption
   pending: boolean
-  /** the option's name is already shown next to it */
+  /** whether the option's name is already shown next to the control */
   named?: boolean
 }
 
@@ -110,10 +110,10 @@ function SelectOption({ option, pending }: SelectProps) {
   )
 }
 
-/** No agent has this value. */
+/** The value of the menu's own choice, which no agent's option has. */
 const USE_AS_DEFAULT = '\0'
 
-/** The default for new sessions, and how to change it to the current value, or back. */
+/** Returns the option's default for new sessions, and a function that sets it to the current value or removes it. */
 function useDefault({ id, currentValue }: SelectProps['option'] | BooleanProps['option']) {
   const { host, store } = useApp()
   const ofDefault = store.head.value?.defaultOptions[id]
@@ -133,10 +133,10 @@ function defaultNote({ choices, currentValue }: SelectProps['option'], ofDefault
 /** Shorter names are never truncated, since too little would be left. */
 const MAX_SHORT_NAME = 7
 
-/** Maximum number of choices without favorites. */
+/** With more choices than this, choices can be marked as favorites. */
 const MAX_WITHOUT_FAVORITES = 8
 
-/** The choices, preceded by favorites and recently used ones unless the user is searching. */
+/** Returns the choices, preceded by favorites and recently used choices. */
 function listed(option: SelectProps['option'], remembered: RememberedOption | undefined): MenuChoice[] {
   return sectionsOf(option.choices, remembered).flatMap(({ section, choices }) => {
     if (section === undefined || typeof section === 'object') return choices

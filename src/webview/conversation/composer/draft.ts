@@ -18,20 +18,20 @@ import { t } from '../../l10n.ts'
 export type WrittenDraft = DraftContent<Attachment>
 
 /**
- * A draft goes to the host at most this long after a change, even while the user continues typing. Milliseconds. The host
- * writes it within 30 ms, so a crash loses less than 100 ms.
+ * A draft is sent to the host at most this long after a change, even while the user continues typing. Milliseconds. The host
+ * writes the draft within 30 ms, so a crash loses the keys of less than 100 ms.
  */
 const SAVE_DELAY_MS = 50
 
-/** The host's side of the composer. */
+/** The host's functions for the composer. */
 interface DraftHost {
-  /** Saves the draft. Resolves when the host has it, and so does every later snapshot. */
+  /** Saves the draft. Resolves when the host has the draft, so that every later snapshot contains it. */
   saveText(key: string, text: string, chips: ChipRange[]): Promise<void>
-  /** Separate from the text, since items are larger and change less often. */
+  /** Saves the attached items, separately from the text, since items are larger and change less often. */
   saveItems(key: string, items: Attachment[]): void
-  /** When this resolves, the host owns the prompt and has stored an empty draft. If it rejects, the page keeps the prompt. */
+  /** Passes on a prompt. Resolves when the host has stored it and an empty draft; if it rejects, the page keeps the prompt. */
   enqueue(key: string, prompt: StoredPrompt, joins: boolean): Promise<void>
-  /** The returned prompts are now in this draft. Settles as `saveText` does. */
+  /** Tells the host that the returned prompts are now in this draft. Settles as `saveText` does. */
   movedToComposer(key: string, ids: string[], draft: WrittenDraft): Promise<void>
 }
 
@@ -41,11 +41,10 @@ interface DraftHost {
  */
 export class Draft {
   readonly #draft = signal<WrittenDraft>(EMPTY_DRAFT)
-  /** Prompts passed to the host but not confirmed yet, in order. */
   readonly #handedOver = signal<readonly StoredPrompt[]>([])
   /** The draft to show; replaced as a whole when something other than the editor changes it. */
   readonly content: ReadonlySignal<WrittenDraft> = this.#draft
-  /** prompts that the host may not have yet */
+  /** prompts passed to the host but not confirmed yet, in order */
   readonly handedOver: ReadonlySignal<readonly StoredPrompt[]> = this.#handedOver
   /** Called with the reason why prompts were returned. */
   onRefused: (sentence: string) => void = () => {}
@@ -62,9 +61,9 @@ export class Draft {
   #savedItems = ''
   /** ids of the returned prompts that are in the draft */
   readonly #moved = new Set<string>()
-  /** by key: the drafts on their way to the host, which a snapshot may not have yet */
+  /** by key: drafts that are being sent to the host, so a snapshot may not contain them yet */
   readonly #onTheWay = new Map<string, { draft: WrittenDraft }>()
-  /** by key: prompts that the host couldn't take, of conversations that aren't shown */
+  /** by key: prompts of conversations that aren't shown, which the host couldn't accept */
   readonly #notTaken = new Map<string, ReturnedPrompt[]>()
 
   constructor(host: DraftHost) {
@@ -76,8 +75,8 @@ export class Draft {
   }
 
   /**
-   * A snapshot arrived: of another conversation, of the same one, or of a conversation that just got its session and had the key `before`,
-   * which gets the current draft. `returned`: prompts that return to the draft.
+   * Shows the draft of a snapshot: of another conversation, of the same one, or of a conversation that just got its session and had the key
+   * `before`, which keeps the current draft. `returned`: prompts that return to the draft.
    */
   show(key: string, saved: WrittenDraft, returned: readonly ReturnedPrompt[] = [], before?: string): void {
     if (before !== undefined && before === this.#key && key !== before) this.#goAlong(key, saved)
@@ -85,7 +84,7 @@ export class Draft {
     this.returned(key, returned)
   }
 
-  /** Returns prompts of this conversation, before the current text. Each only once. */
+  /** Puts returned prompts of this conversation before the current text, each only once. */
   returned(key: string, prompts: readonly ReturnedPrompt[]): void {
     if (key !== this.#key || prompts.length === 0) return
     const isNew = prompts.some(({ id, isRefused }) => isRefused && !this.#moved.has(id))
@@ -136,7 +135,7 @@ export class Draft {
     if (notTaken) this.#moveToComposer(notTaken)
   }
 
-  /** `saved`: under the new key, where comments may have been written meanwhile. */
+  /** Moves the draft to a new key. `saved`: the draft under the new key, to which comments may have been added meanwhile. */
   #goAlong(key: string, saved: WrittenDraft): void {
     const before = this.#key
     this.#key = key
@@ -147,14 +146,14 @@ export class Draft {
       item => item.content.type === 'comment' && !items.some(({ id }) => id === item.id),
     )
     if (comments.length > 0) this.#replace({ text, chips, items: [...items, ...comments] })
-    // first under the new key, so that the draft is always stored under at least one
+    // save under the new key first, so that the draft is always stored under at least one key
     this.#changed()
     this.flush()
     this.#host.saveItems(before, [])
     this.#follow(before, EMPTY_DRAFT, this.#host.saveText(before, '', []))
   }
 
-  /** The editor's current text. Drops chips of unknown items. */
+  /** Updates the draft to the editor's current text. Drops chips of unknown items. */
   write(text: string, chips: readonly ChipRange[]): void {
     const now = this.content.peek()
     if (text === now.text && sameChips(chips, now.chips)) return
@@ -191,7 +190,7 @@ export class Draft {
     this.#changed()
   }
 
-  /** A comment on lines was written, changed or, without `item`, deleted in the editor. */
+  /** Updates a comment on lines that was written, changed or, without `item`, deleted in the editor. */
   putComment(key: string, id: string, item: Attachment | undefined): void {
     if (key !== this.#key) return
     if (!item) {
@@ -214,7 +213,7 @@ export class Draft {
     this.#changed()
   }
 
-  /** Passes the draft to the host, which sends it: `joins`, into the running turn. Does nothing if it's empty. */
+  /** Passes the draft to the host, which sends it. `joins`: into the running turn. Does nothing if the draft is empty. */
   send(joins = false): void {
     const draft = this.content.peek()
     if (isEmptyDraft(draft)) return
@@ -249,7 +248,7 @@ export class Draft {
     )
   }
 
-  /** Several agents got this draft. Empties the composer, unless it has something else by now. */
+  /** Empties the composer after several agents got this draft, unless the draft has changed since. */
   sentElsewhere({ key, text, ids }: { key: string; text: string; ids: string }): void {
     const now = this.content.peek()
     if (key === this.#key && now.text === text && String(now.items.map(({ id }) => id)) === ids)
@@ -300,7 +299,7 @@ export function sameChips(a: readonly ChipRange[], b: readonly ChipRange[]): boo
   )
 }
 
-/** An attachment with the content of a prompt's block, to edit the prompt again. */
+/** Returns an attachment with the content of a prompt's block, to edit the prompt again. */
 export function itemFromBlock(content: ContentBlock): Attachment {
   const chip = chipOf(content)
   const named = 'uri' in content && content.uri !== undefined

@@ -5,14 +5,14 @@ import { t } from '../../l10n.ts'
 import type { App } from '../context.ts'
 import type { Draft, WrittenDraft } from './draft.ts'
 
-/** Stands for a chip in the text that is asked about. */
+/** Represents a chip in the text that is sent to the host. */
 const CHIP = '\ufffc'
 /** Maximum length of the text after a command that may contain values of its inputs. Characters. */
 const MAX_CALL = 100_000
 
 /**
- * Puts the text of the prompt file that the draft calls in the place of the call. Returns whether the draft can be sent: not if
- * the user canceled a question or something is missing, which `onFail` is told, and the draft is as it was.
+ * Replaces the call of a prompt file in the draft with the file's text. Resolves to whether the draft can be sent: false if the
+ * user canceled a question, or if something is missing, which is reported to `onFail`. The draft is unchanged then.
  */
 export async function expandPrompt(
   draft: Draft,

@@ -1,4 +1,4 @@
-/** Reduces images to a size for models: larger ones aren't better and cost time and money. */
+/** Reduces images to a size for models, since larger images aren't understood better but cost time and money. */
 import type { Attachment } from '../../../bridge/conversation.ts'
 import { imageInfo, MAX_IMAGE_SIDE } from '../../../common/image-info.ts'
 
@@ -18,7 +18,7 @@ export function mustShrink(width: number, height: number, bytes: number, mimeTyp
   )
 }
 
-/** The size of the redrawn image: with the same aspect ratio, sides no longer than {@link MAX_IMAGE_SIDE} and at least 1. */
+/** Returns the size of the redrawn image: the same aspect ratio, with sides from 1 to {@link MAX_IMAGE_SIDE} pixels. */
 export function fitted(width: number, height: number): { width: number; height: number } {
   const scale = Math.min(1, MAX_IMAGE_SIDE / Math.max(width, height, 1))
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }

@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { ConversationHead } from '../../../bridge/conversation.ts'
 import { t } from '../../l10n.ts'
 
-/** The text of an empty composer: shortened to the available space, and complete for screen readers. */
+/** Returns the text of an empty composer: shortened to the available space, and complete for screen readers. */
 export function usePlaceholder(
   head: ConversationHead | undefined,
   area: RefObject<HTMLElement | null>,
@@ -39,14 +39,14 @@ interface Space {
 }
 
 interface Words {
-  /** The sentence with the agent's name. */
+  /** Returns the sentence with the agent's name. */
   sentence: (name: string) => string
   name: string
   /** hints that may follow, the longest first */
   hints: readonly string[]
 }
 
-/** The hints are shortened and left out before the end of the name is. */
+/** Returns the longest placeholder that fits: hints are shortened and omitted first, then the end of the name. */
 export function fittingPlaceholder(
   { sentence, name, hints }: Words,
   fits: (text: string) => boolean,
@@ -62,7 +62,7 @@ export function fittingPlaceholder(
   return whole
 }
 
-/** A suggestion for the next prompt, while nothing else is running. */
+/** Returns the agent's suggestion for the next prompt, while the session is idle. */
 export function suggestionOf(head: ConversationHead | undefined): string | undefined {
   return head?.activity === 'idle' && head.phase === 'ready' && head.queue.length === 0
     ? head.suggestion
@@ -94,7 +94,7 @@ function wordsFor(head: ConversationHead | undefined): Words {
   return name ? { sentence, name, hints } : { ...only(t('Ask…')), hints }
 }
 
-/** The width of a line of text, where the browser can measure it. */
+/** Returns a function that measures the width of a line of text in pixels; `undefined` if the browser can't. */
 function widthIn(font: string): ((text: string) => number) | undefined {
   const canvas = typeof OffscreenCanvas === 'undefined' ? undefined : new OffscreenCanvas(1, 1)
   const context = canvas?.getContext('2d')

@@ -13,11 +13,11 @@ interface Walk {
   /** index of the entry before which prompts weren't fetched yet */
   from: number
   fetching: boolean
-  /** a prompt of the history is being put in the composer */
+  /** whether the change of the composer's text comes from the history, not from the user */
   showing: boolean
 }
 
-/** Earlier prompts with the arrow keys; those of a long conversation are fetched from the host as needed. */
+/** Lets the arrow keys show earlier prompts; prompts of a long conversation are fetched from the host as needed. */
 export function usePromptHistory(draft: Draft, input: RefObject<TextInputHandle | null>) {
   const { store, host } = useApp()
   const ref = useRef<Walk | undefined>(undefined)
@@ -86,7 +86,8 @@ export function usePromptHistory(draft: Draft, input: RefObject<TextInputHandle 
 }
 
 /**
- * Edits the last prompt in the conversation; returns false if the prompt can't be resent now. Another ↑ closes the editor, for the history.
+ * Opens the editor of the last prompt in the conversation; returns false if the prompt can't be resent now. Another ↑ closes the editor,
+ * so that the key shows the history.
  */
 export function editLast(app: App): boolean {
   const { store, editing } = app
@@ -113,7 +114,7 @@ export function editLast(app: App): boolean {
 export class PromptHistory<Prompt = string> {
   readonly #textOf: (prompt: Prompt) => string
   #list: readonly Prompt[] = []
-  /** position in the list; its length stands for the current text */
+  /** position in the list; the list's length represents the current text */
   #at: number | undefined
   #own: Prompt | undefined
 
@@ -121,7 +122,7 @@ export class PromptHistory<Prompt = string> {
     this.#textOf = textOf
   }
 
-  /** The next older prompt, if any. `list`: oldest first; `now`: the composer's content. */
+  /** Moves to the next older prompt and returns it, if any. `list`: oldest first; `now`: the composer's content. */
   older(list: readonly Prompt[], now: Prompt): Prompt | undefined {
     if (this.#at === undefined) {
       this.#list = this.#withoutRepeats(list)
@@ -141,7 +142,7 @@ export class PromptHistory<Prompt = string> {
     this.#list = all
   }
 
-  /** The next newer prompt; after the newest, the text that was being written. */
+  /** Moves to the next newer prompt and returns it; after the newest, the text that the user was writing. */
   newer(): Prompt | undefined {
     if (this.#at === undefined) return undefined
     this.#at++
@@ -159,7 +160,7 @@ export class PromptHistory<Prompt = string> {
     this.#at = undefined
   }
 
-  /** Skips consecutive duplicates of a prompt. */
+  /** Returns the prompts without consecutive duplicates. */
   #withoutRepeats(list: readonly Prompt[]): Prompt[] {
     return list.filter((one, i) => i === 0 || this.#textOf(one) !== this.#textOf(list[i - 1]!))
   }

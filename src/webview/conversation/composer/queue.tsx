@@ -6,9 +6,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { announce } from '../../ui/live-region.tsx'
 import { useApp } from '../context.ts'
 
-/**
- * The queued prompts in order: each can be returned to the composer, sent immediately, moved and removed.
- */
+/** The queued prompts in order: each can be returned to the composer, sent immediately, moved and removed. */
 export function Queue({ head }: { head: ConversationHead }) {
   const { host, composer } = useApp()
   const { queuePaused } = head
@@ -66,7 +64,7 @@ interface QueuedRowProps {
   note: QueuedNote
   place: number
   several: boolean
-  /** The label for sending the prompt now: unless the agent can add it to a running turn, sending stops the turn. */
+  /** the label for sending the prompt now: if the agent can't add the prompt to the running turn, sending stops the turn */
   sendsBy: string
   dragged: boolean
   onDrag: (id: string | undefined) => void

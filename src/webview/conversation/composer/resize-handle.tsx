@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import { t } from '../../l10n.ts'
 import { useApp } from '../context.ts'
 
-/** Pixels per press of an arrow key. */
+/** Change of the height per press of an arrow key, in pixels. */
 const STEP = 24
 /** Maximum height of the composer as a share of the window. */
 const MAX_SHARE = 0.8

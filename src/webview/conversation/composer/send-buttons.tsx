@@ -4,9 +4,9 @@ import { useApp } from '../context.ts'
 import { queueTitle, sendNowTitle, sendTitle } from './send-key.ts'
 
 interface SendButtonsProps {
-  /** a turn runs, or waits for the user */
+  /** whether a turn is running or waits for the user */
   isRunning: boolean
-  /** the running turn can be added to */
+  /** whether the agent can add a prompt to the running turn */
   steers: boolean
   isEmpty: boolean
   /** why nothing can be sent now */
@@ -15,7 +15,7 @@ interface SendButtonsProps {
   onSend(now?: boolean): void
 }
 
-/** Stop and Send, or what Send does while a turn runs. */
+/** The buttons that stop the turn and send the prompt; while a turn runs, the latter queues the prompt or adds it to the turn. */
 export function SendButtons({ isRunning, steers, isEmpty, blocked, onSend }: SendButtonsProps) {
   const { host } = useApp()
   return (

@@ -5,7 +5,7 @@ import { controlKey } from '../../ui/control-key.ts'
 /** The key that sends a prompt; the other key inserts a line break. The host stores it in the settings. */
 export const sendKey = signal<'enter' | 'ctrlEnter'>('enter')
 
-/** The effect of Enter with these modifiers: `now` sends into the running turn. `undefined`: Enter inserts a line break. */
+/** Returns the effect of Enter with these modifiers: `now` sends into the running turn; `undefined` inserts a line break. */
 export function sendsOn({
   ctrlKey,
   metaKey,

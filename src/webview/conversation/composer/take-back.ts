@@ -1,7 +1,7 @@
 import { attachedItems } from '../../../common/draft.ts'
 import type { WrittenDraft } from './draft.ts'
 
-/** Removes an appended prompt from a draft; the draft is unchanged if the user has edited it since. */
+/** Returns a draft without the prompt that was appended to it; the same draft if the user has edited the prompt since. */
 export function withoutPrompt(draft: WrittenDraft, prompt: WrittenDraft): WrittenDraft {
   const start = draft.text.length - prompt.text.length
   const isJoined = start === 0 || prompt.text === '' || draft.text.slice(0, start).endsWith('\n\n')

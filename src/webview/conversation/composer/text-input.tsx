@@ -16,7 +16,7 @@ export interface TextInputHandle {
   setText(draft: WrittenDraft, caret?: number): void
   /** Inserts text at the cursor. */
   insert(text: string): void
-  /** Replaces a part of the text with a chip, or inserts one at the cursor, surrounded by spaces. */
+  /** Replaces a part of the text with a chip, or inserts the chip at the cursor, surrounded by spaces. */
   insertChip(item: Attachment, range?: { from: number; to: number }): void
   replace(range: { from: number; to: number }, text: string): void
   /** Replaces a chip with its text. */
@@ -52,7 +52,7 @@ interface TextInputProps {
 
 type Content = Pick<WrittenDraft, 'text' | 'chips'>
 
-/** The content that was inserted before the current content, if nothing else changed. */
+/** Returns the content that was inserted before the current content, if nothing else changed. */
 function addedBefore({ text, chips }: Content, now: Content): Content | undefined {
   const by = text.length - now.text.length
   if (by <= 0 || now.text === '' || !text.endsWith(now.text)) return undefined
@@ -93,8 +93,8 @@ export function TextInput(props: TextInputProps) {
       },
     })
     editor.current = text
-    // external changes: another conversation's draft, or a sent or returned prompt. Applied synchronously, since the next
-    // key applies to the new content.
+    // apply external changes (another conversation's draft, a sent or returned prompt) synchronously, since the next key
+    // is meant for the new content
     const stop = effect(() => {
       const content = draft.content.value
       const { state } = text.view
@@ -126,7 +126,7 @@ export function TextInput(props: TextInputProps) {
   return <div ref={parent} class="composer-text" />
 }
 
-/** `editor`: `undefined` before it is drawn. */
+/** Creates the interface of the text field. `editor` returns `undefined` before the editor is rendered. */
 function handleOf(editor: () => TextEditor | undefined, draft: Draft, chips: Chips): TextInputHandle {
   return {
     focus: () => editor()?.view.focus(),
@@ -189,7 +189,7 @@ function handleOf(editor: () => TextEditor | undefined, draft: Draft, chips: Chi
   }
 }
 
-/** Puts the cursor at `end` after a range was replaced, unless the user is already somewhere else. */
+/** Returns the selection after a range is replaced: the cursor at `end`, unless the user has moved it elsewhere. */
 function caretBehind(
   { selection: { main } }: EditorState,
   { from, to }: { from: number; to: number },

@@ -26,7 +26,7 @@ const RADIUS = 6
 const around = 2 * Math.PI * RADIUS
 const NONE: Usage = { used: 0, size: 0 }
 
-/** How much of the context is used, from 0 to 1; 0 if its size isn't known. */
+/** Returns the used share of the context, from 0 to 1; 0 if the context's size isn't known. */
 const shareOf = ({ used, size }: Usage) => (size > 0 ? Math.min(1, Math.max(0, used / size)) : 0)
 
 /** The usage of the agent's context as a ring and a number; a click shows the details. */
@@ -141,13 +141,13 @@ interface UsageDetailsProps {
   level: 'low' | 'high' | 'full'
   /** the total cost, in words */
   cost: string | undefined
-  /** the limits of the account that apply now */
+  /** the account's limits that apply now */
   limits: readonly UsageLimit[]
   own: LimitNote | undefined
   onClose(): void
 }
 
-/** Opens when the ring is clicked: the context, the tokens, the cost and all limits. */
+/** The popup that opens when the ring is clicked: the context, the tokens, the cost and all limits. */
 function UsageDetails({ anchor, usage, level, cost, limits, own, onClose }: UsageDetailsProps) {
   const { host } = useApp()
   const share = shareOf(usage)
@@ -221,7 +221,7 @@ interface OwnLimit {
   text: string
 }
 
-/** The limits of the session, the most used first. */
+/** Returns the limits of the session, the most used first. */
 function ownLimits({ limits, use, since, unreported }: LimitNote): OwnLimit[] {
   const minutes = since === undefined ? use.minutes : use.minutes + Math.max(0, Date.now() - since) / 60_000
   const now = { ...use, minutes }

@@ -16,45 +16,45 @@ interface Choice {
   from: number
   to: number
   row: number
-  /** continues in a folder */
+  /** whether the completion continues with the content of the chosen folder */
   continues: boolean
 }
 
 /**
- * A row that the user accepted before it was found, or about which a question is open. It's inserted afterward, even if the user has
- * continued typing.
+ * A row that the user accepted before it was found, or about which the user is asked a question. The row is inserted afterward, even if
+ * the user has continued typing.
  */
 export interface EarlyChoice extends Choice {
-  /** actions requested since */
+  /** runs the actions that were requested since */
   next: () => void
-  /** whether a prompt gets the content of this row's file */
+  /** the question whether the prompt gets the content of the row's file */
   question?: { row: MentionRow; answer?: OutsideAnswer }
 }
 
 interface AcceptedMentionOptions {
   draft: Draft
   input: RefObject<TextInputHandle | null>
-  /** Receives what isn't a chip in the text: context requested from the editor, and images. */
+  /** Receives rows that don't become chips in the text: context requested from the editor, and images. */
   onAttach: (row: MentionRow) => void
   /** The user canceled the question about a row. `from`: the offset of its `@`. */
   onCancel: (from: number) => void
 }
 
 interface AcceptedMention {
-  /** what isn't in the text yet */
+  /** the accepted row that isn't in the text yet */
   choice: EarlyChoice | undefined
-  /** `row`: absent until it's found */
+  /** Accepts a row. `row`: absent if the search hasn't found it yet. */
   accept(choice: Choice, row?: MentionRow): void
   /** Puts the row in the text if it's found and the question about it is answered. */
   settle(found: FoundMentions): void
   cancel(): void
-  /** The text changed. */
+  /** Maps the choice's offsets after a change of the text. */
   moved(moves: Pick<Moves, 'mapPos'>): void
-  /** Runs an action immediately, or after the accepted row is in the text. Never if the user cancels that. */
+  /** Runs an action now, or once the accepted row is in the text; never if the user cancels the row. */
   after(what: () => void): void
 }
 
-/** Puts accepted mentions in the text. */
+/** Inserts the mentions that the user accepts into the text. */
 export function useAcceptedMention({
   draft,
   input,
@@ -82,7 +82,7 @@ export function useAcceptedMention({
     setEarly(now => (now?.question === question ? { ...now, question: { row, answer } } : now))
     input.current?.focus()
   }
-  /** Puts the row in the text, after the question about it. */
+  /** Puts the row in the text, after asking whether the prompt gets its content if the file is outside of the folders. */
   const take = (choice: EarlyChoice, row: MentionRow) => {
     const uri = choice.continues ? undefined : outsideUri(row)
     if (uri !== undefined && !choice.question) return void askOutside(choice, row, uri)
@@ -117,14 +117,14 @@ export function useAcceptedMention({
   }
 }
 
-/** The choice at its new offsets; `undefined` if its text changed. */
+/** Returns the choice with its new offsets; `undefined` if its text changed. */
 export function movedChoice(choice: EarlyChoice, moves: Pick<Moves, 'mapPos'>): EarlyChoice | undefined {
   const from = moves.mapPos(choice.from, 1)
   const to = moves.mapPos(choice.to, -1)
   return to - from === choice.query.length + 1 ? { ...choice, from, to } : undefined
 }
 
-/** The file of a row that the user is asked about. */
+/** Returns the URI of a row's file if the user must be asked about it, because it's outside of the folders. */
 function outsideUri({ attaches, isOutside }: MentionRow): string | undefined {
   const content = isOutside && 'content' in attaches ? attaches.content : undefined
   return content?.type === 'file' ? content.uri : undefined

@@ -28,7 +28,7 @@ interface AttachOptions {
 }
 
 interface Attach {
-  /** Attaches items, and reports what couldn't be attached. */
+  /** Attaches items, and reports the items that couldn't be attached. */
   attach(attaching: Promise<Attached>): Promise<void>
   attachRow(row: MentionRow): void
   /** Returns true if the pasted content was attached. */
@@ -70,7 +70,7 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
       )
     else void attach(Promise.resolve({ attachments: [row.attaches], refused: [] }))
   }
-  /** Replaces the path that is being pasted with a chip if it's one of the workspace. Undo restores the path. */
+  /** Replaces the pasted path with a chip if it leads to a file or folder of the workspace. Undo restores the path. */
   const replacePath = async (path: string, from: number) => {
     const [item] = await host.request('composer/pastedPath', { path }).catch(() => [])
     const { text } = draft.content.peek()
@@ -80,7 +80,7 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
     input.current?.insertChip(item, { from, to })
     announce(t('{0} attached', item.label))
   }
-  /** Replaces the code that is being pasted with a reference if it's selected in an editor. Undo restores the code. */
+  /** Replaces the pasted code with a chip for its lines if an open editor contains it. Undo restores the code. */
   const replaceCode = async (code: string, place: number | string) => {
     const [item] = await host.request('composer/pastedCode', { code }).catch(() => [])
     const { text, chips } = draft.content.peek()
@@ -127,7 +127,7 @@ export function useAttach({ draft, input, area, onFail }: AttachOptions): Attach
   return { attach, attachRow, onPaste, dropping }
 }
 
-/** Accepts drops anywhere in the page, but content from the page itself, such as a link, only on the composer. */
+/** Listens to drops anywhere in the page; content dragged from the page itself, such as a link, is accepted only on the composer. */
 function listenToDrops(
   composer: HTMLElement,
   onOver: (over: boolean) => void,
@@ -161,7 +161,7 @@ function listenToDrops(
     const data = event.dataTransfer
     if (!data || !belongs(event) || (urisIn(data).length === 0 && data.files.length === 0)) return
     event.preventDefault()
-    // before the editor inserts the names of the files
+    // otherwise, the editor would insert the names of the files
     event.stopPropagation()
     onDrop(data)
   })

@@ -4,7 +4,7 @@ import type { PromptFileRow } from '../../../bridge/conversation.ts'
 import { useApp } from '../context.ts'
 import type { CommandRow } from './completion.ts'
 
-/** The agent's commands and the prompt files, which are looked for each time the user begins a command. */
+/** Returns the agent's commands and the prompt files, which are searched each time the user begins to type a command. */
 export function useCommands(commands: readonly Command[], isTyped: boolean): readonly CommandRow[] {
   const { store, host } = useApp()
   const [files, setFiles] = useState<readonly PromptFileRow[]>([])

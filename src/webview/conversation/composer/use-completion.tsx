@@ -14,16 +14,16 @@ import { useMentions } from './use-mentions.ts'
 const CommandList = lazy(() => import('./completion-lists.tsx').then(module => module.CommandList))
 const MentionList = lazy(() => import('./completion-lists.tsx').then(module => module.MentionList))
 
-/** Number of rows that a page key moves. */
+/** Number of rows that Page Up and Page Down move. */
 const PAGE_ROWS = 8
 
 interface CompletionOptions {
   draft: Draft
   input: RefObject<TextInputHandle | null>
   commands: readonly CommandRow[]
-  /** Whether the text is an earlier prompt, in which nothing is completed and the arrow keys go to others. */
+  /** Whether the text is an earlier prompt, in which nothing is completed and the arrow keys show other prompts. */
   isRecalled: () => boolean
-  /** Receives what isn't a chip in the text: context requested from the editor, and images. */
+  /** Receives rows that don't become chips in the text: context requested from the editor, and images. */
   onAttach: (row: MentionRow) => void
 }
 
@@ -39,7 +39,7 @@ export interface Completing {
   onCaret(caret: number): void
   /** The text changed: selects the first row again. `moves`: maps old offsets to new ones. */
   onInput(moves: Moves): void
-  /** Runs an action immediately, or after the accepted row is in the text. Never if the user cancels that. */
+  /** Runs an action now, or once the accepted row is in the text; never if the user cancels the row. */
   afterChoice(what: () => void): void
 }
 
@@ -60,7 +60,7 @@ export function useCompletion({
   const early = accepted.choice
   const rows = useCommands(commands, commandQuery(text, caret) !== undefined)
   const at = isRecalled() ? undefined : completionAt(text, caret, chips, rows)
-  // text after an early choice isn't part of the query, and isn't completed before it was inserted
+  // text after an early choice isn't part of its query, and isn't completed before the choice was inserted
   const isOver = early ? at?.kind !== 'mentions' || at.query.to !== early.to : at && startOf(at) === dismissed
   const completion = isOver || early?.question ? undefined : at
   const found = useMentions(
@@ -80,7 +80,7 @@ export function useCompletion({
     const { text: query, from, to } = completion.query
     accepted.accept({ query, from, to, row: chosen, continues }, row)
   }
-  // before the next key, so that the range matches the text
+  // insert the row before the next key, so that the range matches the text
   useLayoutEffect(() => accepted.settle(found))
   const complete = (continues: boolean): boolean => {
     if (completion?.kind === 'commands') completeCommand(completion.matches[chosen]!)
@@ -159,7 +159,7 @@ function startOf(completion: Completion): number {
   return completion.kind === 'commands' ? 0 : completion.query.from
 }
 
-/** The row that a key moves to. */
+/** Returns the row that a key moves to; `undefined` for other keys. */
 function stepped(key: string, from: number, count: number): number | undefined {
   switch (key) {
     case 'ArrowDown':

@@ -7,9 +7,9 @@ const SYMBOL_DELAY_MS = 150
 
 export interface FoundMentions {
   rows: readonly MentionRow[]
-  /** More results may follow. */
+  /** whether more results may follow */
   searching: boolean
-  /** The results are for the previous query. */
+  /** whether the results are for the previous query */
   isStale: boolean
 }
 
@@ -20,8 +20,8 @@ interface FoundFor extends Omit<FoundMentions, 'isStale'> {
 const none: FoundFor = { rows: [], searching: false, query: undefined }
 
 /**
- * The suggestions for an `@` query; none for `undefined`. The results of the previous query stay until new ones arrive,
- * so that the list doesn't flicker. A query that starts with `#` searches only for symbols.
+ * Returns the suggestions for an `@` query; none for `undefined`. The results of the previous query stay until new results
+ * arrive, so that the list doesn't flicker. A query that starts with `#` searches only for symbols.
  */
 export function useMentions(query: string | undefined): FoundMentions {
   const { host, store } = useApp()
@@ -45,7 +45,7 @@ export function useMentions(query: string | undefined): FoundMentions {
       const timer = setTimeout(() => add(host.request('composer/symbols', { query: name })), SYMBOL_DELAY_MS)
       stop = () => clearTimeout(timer)
     }
-    // without a name, the symbols of the active file
+    // an empty name finds the symbols of the active file
     const withSymbols = name.length !== 1 && !/[/\\:]/.test(name)
     if (onlySymbols) {
       setFound(({ rows }) => ({

@@ -6,7 +6,7 @@ import { calledCommand } from './completion.ts'
 import type { Draft } from './draft.ts'
 
 interface Sending {
-  /** Why nothing can be sent now. */
+  /** why nothing can be sent now */
   blocked: string | undefined
   /**
    * Sends the composer's content and clears it. The host waits for the agent if necessary. `now`: into the running turn, if

@@ -88,7 +88,7 @@ function Form({ slot, entry, fields }: PartProps & { fields: readonly Elicitatio
         requestId: entry.requestId,
         answer: { action: 'accept', content: checked.content },
       })
-    // after the problems are rendered
+    // focus the first invalid field, after the problems are rendered
     else {
       requestAnimationFrame(() =>
         element.current?.querySelector<HTMLElement>('[data-invalid] :is(input, select)')?.focus(),
@@ -170,7 +170,7 @@ function Answered({ slot, entry }: PartProps) {
   const open = slot.open.value
   const accepted = outcome?.action === 'accept'
   const waiting = entry.visit === 'waiting'
-  // the end of the turn already says so
+  // the end of the turn already says that the request was canceled
   const isStopped = outcome?.action === 'cancel' && app.store.isStopped(entry)
   useEffect(() => dropUnsentAnswer(entry.requestId), [entry.requestId])
   return (

@@ -6,7 +6,7 @@ import { t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import type { FieldState } from './form-state.ts'
 
-/** Maximum number of choices shown as buttons; more are shown in a list. */
+/** Maximum number of choices that are shown as buttons; more choices are shown in a list. */
 const MAX_BUTTONS = 4
 
 type Field<T extends ElicitationField['type']> = Extract<ElicitationField, { type: T }>
@@ -175,7 +175,7 @@ function RadioControl({ state, field, id }: ControlProps<'select'>) {
   )
 }
 
-/** Options are identified by their position, since a value may be an empty string, which would look like no selection. */
+/** A list of choices, identified by their position, since an empty string as a value would look like no selection. */
 function SelectControl({ state, field, id, describedBy }: ControlProps<'select'>) {
   const chosen = field.choices.findIndex(choice => choice.value === state.written.value)
   return (
@@ -230,8 +230,8 @@ function shared(state: FieldState, id: string, describedBy: string | undefined) 
 }
 
 /**
- * Arrow keys change the value, as in a number input, which isn't used because it drops invalid text and reacts to the
- * wheel.
+ * Changes the value by the arrow keys, as in a number input. A number input isn't used because it drops invalid text and
+ * reacts to the mouse wheel.
  */
 function step(event: KeyboardEvent, state: FieldState, field: Field<'number' | 'integer'>): void {
   const by = event.key === 'ArrowUp' ? 1 : event.key === 'ArrowDown' ? -1 : 0

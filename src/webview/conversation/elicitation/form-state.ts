@@ -10,7 +10,7 @@ import {
 } from '../../../conversation/requests/elicitation.ts'
 import { keepUnsentAnswer, unsentAnswer } from '../unsent-answers.ts'
 
-/** A page can't stop a regular expression. An expression that might take long is left to the host, which checks the form again. */
+/** Matches a pattern if that is certain to finish quickly, since a page can't stop a match. The host checks other patterns. */
 const matchesPlain: Matches = (pattern, text) => {
   if (!isPlainMatch(pattern, text)) return true
   try {
@@ -27,12 +27,12 @@ export type Written = string | boolean | readonly string[] | undefined
 export class FieldState {
   readonly field: ElicitationField
   readonly written: Signal<Written>
-  /** Shown only after the user tried to send the form: earlier, the message would move the elements that the user is about to click. */
+  /** the field's problem, shown only after the user tried to send the form: before, it would move elements under the pointer */
   readonly problem = signal<FieldProblem | undefined>(undefined)
   readonly #onWritten: () => void
   #isChecked = false
 
-  /** `earlier`: the input from before the page was reloaded or showed another conversation; it's checked here. */
+  /** @param earlier the unchecked input from before the page was reloaded or showed another conversation */
   constructor(field: ElicitationField, earlier: unknown, onWritten: () => void) {
     this.field = field
     this.written = signal(canBeIn(field, earlier) ? earlier : begin(field))
@@ -55,7 +55,7 @@ export class FieldState {
   }
 }
 
-/** The state of a form that is being filled in. It outlives its element, which scrolling may remove, and the page. */
+/** The state of a form that the user fills in. It outlives the form's element, which scrolling may remove, and the page. */
 export class FormState {
   readonly fields: readonly FieldState[]
 
@@ -85,7 +85,7 @@ export class FormState {
 
 const forms = new WeakMap<object, FormState>()
 
-/** The form state of an elicitation, the same each time it's rendered. */
+/** Returns the form state of an elicitation, the same object at each rendering. */
 export function formOf(owner: object, requestId: string, fields: readonly ElicitationField[]): FormState {
   let form = forms.get(owner)
   if (!form) {
@@ -148,14 +148,14 @@ function read(field: ElicitationField, written: Written): ElicitationValue | und
   }
 }
 
-/** With more repetitions, the time grows faster than the third power of the length of the text. */
+/** Maximum number of repetitions: with more, the time grows faster than the third power of the length of the text. */
 const REPETITIONS = 2
-/** Longer text is left to the host, which can stop. In UTF-16 units. */
+/** Longer text is checked only by the host, which can stop a match. UTF-16 units. */
 const MAX_TEXT_LENGTH = 200
 
 /**
  * Whether a regular expression of unknown origin is certain to finish quickly: it doesn't repeat or refer to groups, and has
- * few repetitions. Conservative: others may be fast, too.
+ * few repetitions. Other expressions may be fast, too.
  */
 export function isPlainMatch(pattern: string, text: string): boolean {
   if (text.length > MAX_TEXT_LENGTH || /\\[1-9k]/.test(pattern)) return false
@@ -171,7 +171,7 @@ function repeats(quantifier: string): boolean {
 
 /** Converts between times on the wire (RFC 3339 with a time zone) and values of a `datetime-local` input (local time). */
 
-/** `2024-02-29T10:00:00Z` in local time; empty for an invalid time. */
+/** Converts a time such as `2024-02-29T10:00:00Z` to local time; empty for an invalid time. */
 function toLocalDateTime(moment: string): string {
   const date = new Date(moment)
   if (moment === '' || Number.isNaN(date.getTime())) return ''
@@ -179,7 +179,7 @@ function toLocalDateTime(moment: string): string {
   return `${day}T${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
 }
 
-/** The date and time with the local time zone; invalid text is unchanged, so that validation reports it. */
+/** Returns the date and time with the local time zone; invalid text is unchanged, so that validation reports it. */
 function fromLocalDateTime(local: string): string {
   const date = new Date(local)
   if (local === '' || Number.isNaN(date.getTime())) return local

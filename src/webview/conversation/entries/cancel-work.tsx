@@ -15,7 +15,7 @@ export const TerminalView = lazyWithStyles(() => loadTerminals().then(module => 
 export const TerminalTail = lazyWithStyles(() => loadTerminals().then(module => module.TerminalTail))
 
 interface WithCancelProps {
-  /** absent if the work can't be stopped by itself */
+  /** absent if the work can't be stopped separately */
   work: WorkId | undefined
   label: string
   /** the button that hides the parts of the work */
@@ -23,7 +23,7 @@ interface WithCancelProps {
   children: ComponentChildren
 }
 
-/** A task in progress, with a button that stops only it. */
+/** Work in progress, with a button that stops only this work. */
 export function WithCancel({ work, label, hide, children }: WithCancelProps) {
   const { host } = useApp()
   return (
@@ -49,7 +49,7 @@ interface HideWorkProps {
   showLabel: string
 }
 
-/** Hides the entries that are part of the work of an entry, or shows them again. */
+/** A button that hides the entries that are part of another entry's work, or shows them again. */
 export function HideWork({ slot, hideLabel, showLabel }: HideWorkProps) {
   const { store, hideWork } = useApp()
   const hidden = store.expansion.isHidden(slot.work!)

@@ -20,7 +20,7 @@ interface ChangeProps {
   patch: string | undefined
   content: number
   position: number
-  /** Wraps long lines, because the user decides on the change. */
+  /** whether to wrap long lines, because the user decides on the change */
   wrap?: boolean | undefined
 }
 
@@ -86,15 +86,15 @@ export function Change({ slot, change, patch, content, position, wrap }: ChangeP
   )
 }
 
-/** Number of unchanged lines at the top of a hunk, so that a click leads to the first changed line. */
+/** Returns the number of unchanged lines at the top of a hunk, so that a click leads to the first changed line. */
 function leading(groups: FileDiff['hunks'][number]['groups'] | undefined): number {
   const first = groups?.[0]
   return first?.kind === 'same' ? first.lines.length : 0
 }
 
 /**
- * Some agents send only the part of a file that they replace, and its position as the call's location. Then the lines are
- * numbered from there; a location inside of the text is ignored.
+ * Returns the number to add to line numbers if the agent sends only the replaced part of a file, and its position as the tool
+ * call's location. A location inside of the text is ignored.
  */
 function locationShift(slot: EntrySlot, change: FileChange, diff: FileDiff): number | undefined {
   const entry = slot.entry.value
@@ -106,7 +106,7 @@ function locationShift(slot: EntrySlot, change: FileChange, diff: FileDiff): num
 /** by change: its first line in the file; 1 until the host has found it */
 const fragments = new WeakMap<FileChange, Signal<number>>()
 
-/** If the agent sends only a fragment without its position, the host searches for it in the file, once. */
+/** Returns the number to add to line numbers if the agent sends only a fragment without its position, which the host searches once. */
 function fragmentShift(
   host: App['host'],
   slot: EntrySlot,

@@ -14,7 +14,7 @@ export function ContentBlockView({ block }: { block: ContentBlock }) {
   return block.type !== 'unknown' && block.agentOnly ? <AgentOnly block={block} /> : <Block block={block} />
 }
 
-/** Content for the model rather than the user, collapsed. */
+/** Content that is meant for the model rather than the user, collapsed. */
 function AgentOnly({ block }: { block: ContentBlock }) {
   const [open, setOpen] = useState(false)
   return (
@@ -33,7 +33,7 @@ function Block({ block }: { block: ContentBlock }) {
       return <Picture data={block.data} mimeType={block.mimeType} name={block.uri} />
     case 'audio':
       return (
-        // biome-ignore lint/a11y/useMediaCaption: what an agent says comes without captions
+        // biome-ignore lint/a11y/useMediaCaption: an agent's audio has no captions
         <audio class="content-audio" controls src={`data:${block.mimeType};base64,${block.data}`} />
       )
     case 'resource_link':

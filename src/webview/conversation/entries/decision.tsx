@@ -30,13 +30,13 @@ export function Decision({ entry, tool }: { entry: PermissionEntry; tool: ToolCa
   )
 }
 
-/** After the title of a tool call: how its permission request was answered. Only an icon in a narrow view. */
+/** The answer to a tool call's permission request, after the tool call's title. Only an icon in a narrow view. */
 export function AnswerAside({ call }: { call: EntrySlot }) {
   const { store } = useApp()
   const entry = permissionOf(call)
   if (!entry?.outcome) return null
   const isCanceled = entry.outcome.type === 'cancelled'
-  // the end of the turn already says so
+  // the end of the turn already says that the request was canceled
   if (isCanceled && store.isStopped(entry)) return null
   const answer = answerAside(entry, isCanceled)
   return (
@@ -57,7 +57,7 @@ function answerAside(entry: PermissionEntry, isCanceled: boolean): string {
   return entry.isChoice ? optionName(chosen, t) : outcomeAside(chosen.kind, t)
 }
 
-/** In the details of a tool call: its answered permission requests. */
+/** The permission requests of a tool call and their answers, in the tool call's details. */
 export function Decisions({ call, tool }: { call: EntrySlot; tool: ToolCallEntry }) {
   return (
     <>
@@ -83,7 +83,7 @@ export function optionTitle(option: PermissionOption): string {
   return hint === undefined ? name : t('{0} ({1})', name, hint)
 }
 
-/** The tool of an MCP server that a request is about, if neither it nor its tool call has a title for the user. */
+/** Returns the MCP server's tool that a request is about, if neither the request nor its tool call has a title for the user. */
 export function askedTool(entry: PermissionEntry, tool: ToolCallEntry | undefined): McpToolCall | undefined {
   const own = entry.title.trim()
   const title = own === '' ? (tool?.title ?? '') : own
@@ -103,7 +103,7 @@ export function questionTitle(
   const isPath = (head !== '' || full !== visibleProse(own)) && !/\s/.test(full)
   if (own !== '' && own !== tool?.title.trim() && !(isPath && tool)) return visibleProse(own)
   if (entry.command) return t('Allow running this command?')
-  // a tool of an MCP server that says it only reads has no file
+  // tools of MCP servers that only read have no file
   const reads = tool?.toolKind === 'read' || tool?.toolKind === 'search' || tool?.toolKind === 'other'
   if (reads && tool.toolName && filesOf(tool).length === 0) {
     const named = mcpToolCall({ title: tool.toolName })

@@ -19,7 +19,7 @@ interface HighlightedCodeProps {
   text: string
   /** the language's name in a fence, or a file's extension */
   language: string
-  /** output: its URLs and files are links, unless it's long */
+  /** whether URLs and files in the text are links, as in output; not in a long text */
   isLinked?: boolean
 }
 
@@ -40,7 +40,7 @@ export function LinkedText({ text }: { text: string }) {
     const { file } = part
     if (!file) return part.text
     return (
-      // biome-ignore lint/a11y/useValidAnchor: pressed, it opens the file in the editor
+      // biome-ignore lint/a11y/useValidAnchor: a click opens the file in the editor
       <a key={i} href="#" data-path={file}>
         {part.text}
       </a>
@@ -49,7 +49,7 @@ export function LinkedText({ text }: { text: string }) {
   return <>{parts}</>
 }
 
-/** Line by line, since only texts of limited length are searched for links. */
+/** A text with links, line by line, since only texts of limited length are searched for links. */
 function LinkedLines({ text }: { text: string }) {
   const lines = useMemo(() => text.split(/(?<=\n)/), [text])
   return (
@@ -61,7 +61,7 @@ function LinkedLines({ text }: { text: string }) {
   )
 }
 
-/** Only the lines near the visible part are in the page. */
+/** A long text, of which only the lines near the visible part are in the page. */
 function LongCode({ text, language }: HighlightedCodeProps) {
   const lines = useMemo(() => boundedLines(text), [text])
   return (
@@ -99,7 +99,7 @@ function ShortCode({ text, language, isLinked }: HighlightedCodeProps) {
     <div class="code-block">
       <Bar text={text} language={language} />
       <pre
-        // a sentence, as of a tool that failed
+        // output of a single line, such as an error message, is wrapped
         class={`plain-code${isLinked && !text.trimEnd().includes('\n') ? ' wrap' : ''}`}
         dir="ltr"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard

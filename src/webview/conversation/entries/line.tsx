@@ -26,7 +26,7 @@ interface LineProps {
   class?: string
 }
 
-/** A line of 24 px for a piece of work; most can be expanded. */
+/** A line of 24 px for a piece of work; most lines can be expanded. */
 export function Line({
   icon,
   iconClass,
@@ -64,7 +64,7 @@ export function Line({
   )
 }
 
-/** An entry that the user's stop of the turn canceled: only an icon, since the end of the turn explains it for all. */
+/** The icon of an entry that was canceled when the user stopped the turn. The end of the turn has the explanation. */
 export function Stopped() {
   return <Icon name="circle-slash" class="stopped" label={t('Stopped')} />
 }
@@ -72,7 +72,7 @@ export function Stopped() {
 interface ToolTitleProps {
   title: string
   roots: PathRoots | undefined
-  /** A command, always shown as code, including any backticks. */
+  /** whether the title is a command, which is shown as code, including any backticks */
   code?: boolean
 }
 
@@ -88,8 +88,8 @@ export function ToolTitle({ title, roots, code }: ToolTitleProps) {
 }
 
 /**
- * The duration of an entry, so far if it's running; thoughts in whole seconds. Nothing for less than a tenth of a second
- * or in a replay.
+ * Returns the duration of an entry, or its duration so far if it's running; thoughts in whole seconds. `undefined` for less than
+ * a tenth of a second, or in a replay.
  */
 export function entryDuration(entry: Entry, running: boolean): string | undefined {
   if (entry.startedAt === undefined) return undefined
@@ -105,7 +105,7 @@ export function entryDuration(entry: Entry, running: boolean): string | undefine
   return so >= 1000 ? formatSeconds(so / 1000) : undefined
 }
 
-/** The line of a thought; its text is in separate rows when it's open. */
+/** The line of a thought; when expanded, its text is in separate rows. */
 export function Thought({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as MessageEntry
@@ -123,7 +123,7 @@ function isThinking(activity: string | undefined, last: EntrySlot | undefined, s
   return activity === 'running' && last === slot && slot.entry.value.endedAt === undefined
 }
 
-/** Several reads and searches, or edits, in one line; when expanded, each has its own. */
+/** A run: several reads and searches, or edits, in one line; when expanded, each of them has its own line below. */
 export function Run({ row: { of, slots, tally } }: { row: RunRow }) {
   const app = useApp()
   void tally.version.value
@@ -152,10 +152,10 @@ export function Run({ row: { of, slots, tally } }: { row: RunRow }) {
   )
 }
 
-/** Of the edits in one line, at most this many are fetched completely to count their changed lines. */
+/** Maximum number of edits in a run that are fetched completely to count their changed lines. */
 const MAX_FETCHED = 50
 
-/** The number of lines that the edits of a run add and remove; nothing while some of them aren't fetched completely. */
+/** The number of lines that the edits of a run add and remove; hidden while some edits aren't fetched completely. */
 function RunCounts({ slots }: { slots: readonly EntrySlot[] }) {
   const { store } = useApp()
   const fetched = useRef(new Set<string>()).current

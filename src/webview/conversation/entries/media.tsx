@@ -15,7 +15,7 @@ interface PictureProps {
   /** base64 */
   data: string
   mimeType: string
-  /** its URL, if it has one */
+  /** the image's URL, if it has one */
   name?: string
 }
 
@@ -103,13 +103,13 @@ export function LinkChip({ link }: { link: ResourceLinkBlock }) {
   )
 }
 
-/** The icon for each theme, or the codicon where the agent sent none that can be shown. */
+/** The icon of a link for light and dark themes, or the codicon if the agent sent no icon that can be shown. */
 function LinkIconView({ icons, fallback }: { icons: readonly LinkIcon[]; fallback: string }) {
   const [broken, setBroken] = useState<readonly string[]>([])
   if (icons.length === 0) return <Icon name={fallback} />
   return (['light', 'dark'] as const).map(theme => {
     const icon = icons.find(one => one.theme === theme) ?? icons.find(one => !one.theme) ?? icons[0]!
-    // the page also loads the hidden one
+    // both icons are in the page, and the styles hide one of them
     return broken.includes(icon.src) ? (
       <span key={theme} class={`for-${theme}`}>
         <Icon name={fallback} />

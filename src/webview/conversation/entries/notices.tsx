@@ -104,7 +104,7 @@ function NoticeFiles({ files, restored }: { files: readonly string[]; restored: 
   )
 }
 
-/** A compaction of the agent's context. Its summary is in separate rows when it's open. */
+/** A compaction of the agent's context. When expanded, its summary is in separate rows. */
 export function Compaction({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as CompactionEntry
@@ -196,7 +196,7 @@ export function TurnEnd({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** Ways to go on after a turn that failed because the conversation is too long. */
+/** Buttons to continue after a turn that failed because the conversation is too long. */
 function AfterContextFull({ slot }: { slot: EntrySlot }) {
   const { store, host } = useApp()
   if (!isIdleAfter(slot, store)) return null
@@ -228,7 +228,7 @@ function AfterContextFull({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** Whether nothing has followed this entry but a note about the saved copy, and the session can go on. */
+/** Whether the session can continue, and nothing has followed this entry except notes about the saved copy. */
 function isIdleAfter(slot: EntrySlot, store: ConversationStore): boolean {
   const head = store.head.value
   let last = store.last.value
@@ -241,7 +241,7 @@ function isSavedCopyNote({ entry }: EntrySlot): boolean {
   return value.kind === 'notice' && (value as NoticeEntry).savedCopy === true
 }
 
-/** After a failed turn: a button that sends its prompt again. */
+/** A button after a failed turn that sends the turn's prompt again. */
 function Retry({ slot }: { slot: EntrySlot }) {
   const { store, host } = useApp()
   if (!isIdleAfter(slot, store)) return null
@@ -256,7 +256,7 @@ function Retry({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** The label of a turn that didn't end normally. */
+/** Returns the icon and label of a turn that didn't end normally. */
 export function stopReason(reason: string, canceledBy?: 'agent'): { icon: string; text: string } {
   switch (reason) {
     case 'cancelled':

@@ -57,7 +57,7 @@ function answerOnRelease(down: PointerEvent, answer: () => void): void {
   window.addEventListener('blur', () => over.abort(), { signal: over.signal })
 }
 
-/** The first request of a page may have waited for this part of the page to load. */
+/** whether a request was drawn before; the first request of a page may have waited for this module to load */
 let hasDrawn = false
 
 /** A permission request: a box while it's pending, a line after it's answered. */
@@ -126,11 +126,11 @@ interface AnswersProps {
   slot: EntrySlot
   entry: PermissionEntry
   tool: ToolCallEntry | undefined
-  /** the request that keys answer */
+  /** whether it's the request that keys answer */
   first: boolean
 }
 
-/** The options of a request, and what can be done besides. */
+/** The options of a request, and other ways to answer. */
 function Answers({ slot, entry, tool, first }: AnswersProps) {
   const { host } = useApp()
   const primary = primaryOption(entry)
@@ -203,7 +203,7 @@ function Answers({ slot, entry, tool, first }: AnswersProps) {
   )
 }
 
-/** At once, also while its content loads: a digit typed now is for the popup, and would otherwise answer the request. */
+/** Focuses a popup's content even while it loads: a digit typed now is meant for the popup, and would otherwise answer the request. */
 function takeFocus(content: HTMLElement | null): void {
   if (content && !content.contains(document.activeElement)) content.focus()
 }
@@ -220,20 +220,20 @@ function Key({ number }: { number: number }) {
 interface PopupButtonProps {
   label: string
   title: string
-  /** the digit that opens it */
+  /** the digit that opens the popup */
   number?: number | undefined
-  /** of the popup */
+  /** the heading of the popup */
   heading: string
-  /** `answered`: the request is answered by what the popup did. */
+  /** The popup's content. `answered`: must be called when the popup has answered the request. */
   children: (answered: () => void, close: () => void) => ComponentChildren
 }
 
-/** A button with a popup for another way to answer. Rendered with the other buttons, so that none of them moves. */
+/** A button with a popup for another way to answer. The button is rendered with the other buttons, so that no button moves later. */
 function PopupButton({ label, title, number, heading, children }: PopupButtonProps) {
   const button = useRef<HTMLButtonElement>(null)
   const { composer } = useApp()
   const [open, setOpen] = useState(false)
-  // the button is gone with the request; another request may have the focus by now
+  // the button disappears with the request, so the focus moves to the composer, unless another request has it by now
   const answered = useCallback(() => {
     const { activeElement } = document
     setOpen(false)
@@ -271,13 +271,13 @@ function PopupButton({ label, title, number, heading, children }: PopupButtonPro
   )
 }
 
-/** The effect of the option, if its name doesn't say so. */
+/** The effect of an option, if the option's name doesn't tell. */
 function OptionHint({ option }: { option: PermissionOption }) {
   const hint = optionHint(option, t)
   return hint === undefined ? null : <span class="option-hint">{hint}</span>
 }
 
-/** With its shortcut; of several options of the same kind, the first has it. */
+/** Returns an option's title with its shortcut, which only the first of several options of the same kind has. */
 function titleWithKey(option: PermissionOption, options: readonly PermissionOption[]): string {
   const title = optionTitle(option)
   if (options.find(({ kind }) => kind === option.kind) !== option) return title
@@ -285,7 +285,7 @@ function titleWithKey(option: PermissionOption, options: readonly PermissionOpti
   return option.kind === 'reject_once' ? `${title}\n${controlKey()}+Backspace` : title
 }
 
-/** More options than fit side by side in a side bar are stacked, which is easier to read than wrapped lines. */
+/** Whether the options are stacked because they don't fit side by side in a side bar; a stack is easier to read than wrapped lines. */
 function needsRows({ options, isChoice }: PermissionEntry): boolean {
   const title = isChoice ? ({ name }: PermissionOption) => name : optionTitle
   const letters = options.reduce((all, option) => all + title(option).length + 6, 0)
@@ -313,7 +313,7 @@ function subjectCommand(entry: PermissionEntry, tool: ToolCallEntry | undefined)
   return { ...found, ...(cwd !== undefined && { cwd }) }
 }
 
-/** What the tool call's title adds to the lines above and below it; empty if nothing. */
+/** Returns the part of the tool call's title that the question and the content don't show; empty if they show everything. */
 function aboutTool(entry: PermissionEntry, tool: ToolCallEntry, command: string | undefined): string {
   const called = askedTool(entry, tool)
   // the question names the tool, and the input is below it
@@ -325,7 +325,7 @@ function aboutTool(entry: PermissionEntry, tool: ToolCallEntry, command: string 
   return tool.content.some(content => content.type === 'diff') ? '' : title
 }
 
-/** The input is shown, by the agent or since there is nothing else. */
+/** Whether the tool's input is shown: as content from the agent, or because there is no other content. */
 function showsInput(tool: ToolCallEntry): boolean {
   return tool.content.length === 0 || textsOf(tool).some(text => /^\s*\{/.test(text))
 }
@@ -336,7 +336,7 @@ function textsOf({ content }: ToolCallEntry): string[] {
   )
 }
 
-/** Whether the text repeats the title, the command, or the text above. */
+/** Whether the text repeats the request's title or its command. */
 function isShownAbove(text: string, entry: PermissionEntry, tool: ToolCallEntry | undefined): boolean {
   const { command } = subjectCommand(entry, tool)
   const said = text.trim()
@@ -416,7 +416,7 @@ function Answered({ slot, entry }: { slot: EntrySlot; entry: PermissionEntry }) 
   const chosen = chosenOption(entry)
   const isStopped = entry.outcome?.type === 'cancelled' && app.store.isStopped(entry)
   const open = slot.open.value
-  // answered while the page was reloaded, or showed another conversation
+  // the request may have been answered while the page was reloaded or showed another conversation
   useEffect(() => returnReason(entry.requestId, app.composer), [entry.requestId, app.composer])
   return (
     <div class="work answered">
@@ -447,7 +447,7 @@ function outcomeName({ outcome, isChoice }: PermissionEntry, chosen: PermissionO
   return isChoice ? optionName(chosen, t) : outcomeText(chosen.kind, t)
 }
 
-/** The option that Enter selects: the first that allows once, never one that allows always, nor an answer to a choice. */
+/** Returns the option that Enter selects: the first that allows once; never one that always allows, or an answer to a choice. */
 export function primaryOption({
   options,
   isChoice,

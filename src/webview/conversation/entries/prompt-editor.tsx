@@ -26,7 +26,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
   const { current: isRecalled } = useRef(app.recalled === key)
   const input = useRef<TextInputHandle>(null)
   const area = useRef<HTMLDivElement>(null)
-  /** drops are the composer's */
+  /** no element: dropped items go to the composer */
   const noArea = useRef<HTMLElement>(null)
   const [note, setNote] = useState('')
   const fail = (text: string) => {
@@ -98,7 +98,7 @@ export function PromptEditor({ slot }: { slot: EntrySlot }) {
               icon="send"
               class="send"
               label={canStop ? stopAndSendTitle() : (blocked ?? sendTitle())}
-              // with the focus, it stays enabled until the agent stops
+              // the button stays enabled until the agent stops, since a disabled button would lose the focus
               disabled={draft.isEmpty.value || sending.isSending || (blocked !== undefined && !canStop)}
               onClick={() => sending.send(true)}
             />
@@ -157,7 +157,7 @@ function AfterIt({ options, onChange }: { options: EditOptions; onChange: (optio
   )
 }
 
-/** Once the prompt is drawn again. */
+/** Focuses the prompt's edit button, as soon as the prompt is drawn again. `frames`: how many frames to wait. */
 function focusPencil(row: Element | null | undefined, frames: number): void {
   requestAnimationFrame(() => {
     const pencil = row?.querySelector<HTMLElement>('.row-actions button')

@@ -14,19 +14,19 @@ export interface Edit {
   draft: Draft
   /** the prompt as sent */
   original: WrittenDraft
-  /** the same edit before a replay has moved its prompt to another entry; the host may not have got the last keys */
+  /** the same edit before a replay moved its prompt to another entry, since the host may not have received the last keys */
   before: Edit | undefined
-  /** where the cursor is, or was when the editor was removed, unless the focus is elsewhere now */
+  /** Returns the cursor's offset, or its last offset before the editor was removed; `undefined` if the focus is elsewhere now. */
   caret(): number | undefined
-  /** No later change is stored. */
+  /** Stops storing changes. */
   stop(): void
 }
 
 /** Maximum number of edits whose last keys are remembered. */
 const MAX_EDITS = 100
-/** Edits of several prompts, and of earlier rounds, since their editors can be shown elsewhere then. */
+/** The edits of prompts, also of earlier rounds, since a new round may show their prompts as other entries. */
 const edits = new Map<string, Edit>()
-/** the edited prompt that has had the focus */
+/** the key of the edited prompt that had the focus last */
 let focused = ''
 
 const nowhere = () => undefined
@@ -41,7 +41,7 @@ function isWritten(block: ContentBlock): boolean {
   return !('agentOnly' in block && block.agentOnly)
 }
 
-/** The edit of a prompt; begins one if there is none. `key`: as returned by `editKey`. */
+/** Returns the edit of a prompt, or begins a new edit. `key`: as returned by `editKey`. */
 export function editOf(app: EditsApp, key: string, entry: MessageEntry): Edit {
   const at = { round: app.editsRound, entryId: entry.id }
   const known = edits.get(nameOf(at))
@@ -84,7 +84,7 @@ function store({ host, store }: EditsApp, draft: Draft, edit: EditedEntry): () =
   })
 }
 
-/** Focuses the editor of a prompt, with the cursor where it was. Returns what to call when the editor is removed. */
+/** Focuses the editor of a prompt, with the cursor where it was. Returns a function to call when the editor is removed. */
 export function focusEdit(
   edit: Edit,
   key: string,
@@ -93,7 +93,7 @@ export function focusEdit(
 ): () => void {
   const caret = edit.before?.caret()
   if (focused !== key || caret !== undefined) {
-    // puts the cursor at the end of what is edited for the first time
+    // in a prompt that is edited for the first time, the cursor is at the end
     input.current?.setText(edit.draft.content.peek(), focused === key ? caret : undefined)
     input.current?.focus()
   }

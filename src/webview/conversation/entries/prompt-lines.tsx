@@ -1,11 +1,11 @@
-/** Lines about prompts, which few conversations have: loaded on demand. */
+/** Lines about prompts that few conversations have, so this module is loaded on demand. */
 import type { Steering } from '../../../conversation/state.ts'
 import { plural, t } from '../../l10n.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { useApp } from '../context.ts'
 import type { AsideRow } from '../row.ts'
 
-/** The agent's decision about a prompt for the running turn. */
+/** A line about what became of a prompt that was sent into the running turn. */
 export function SteeringLine({ steering }: { steering: Steering }) {
   const isSent = steering === 'sent'
   return (
@@ -20,7 +20,7 @@ export function SteeringLine({ steering }: { steering: Steering }) {
   )
 }
 
-/** The turns that a restore set aside, in one line. */
+/** The line for the turns that a restore set aside, which expands or collapses them. */
 export function AsideLine({ row }: { row: AsideRow }) {
   const app = useApp()
   const isShown = app.store.expansion.asideState(row.id).value

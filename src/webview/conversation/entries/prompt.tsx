@@ -115,7 +115,7 @@ function PromptText({ blocks, within, whole, onChip }: PromptTextProps) {
         let text = block.text
         if (i === first) text = text.trimStart()
         if (i === last) text = text.trimEnd()
-        // two texts in a row: this is how agents report the parts of a prompt
+        // consecutive texts are separate lines, since agents report the parts of a prompt as consecutive blocks
         if (blocks[i - 1]?.type === 'text') text = `\n${text}`
         text = text.slice(0, remaining)
         remaining -= text.length
@@ -147,7 +147,7 @@ function Attachments({ blocks }: { blocks: readonly ContentBlock[] }) {
   )
 }
 
-/** Whether the collapsed text is longer than its visible part. */
+/** Returns whether the collapsed text is longer than its visible part, and a ref for its element. */
 function useCut(text: string, open: boolean) {
   const ref = useRef<HTMLDivElement>(null)
   const [cut, setCut] = useState(false)

@@ -8,10 +8,10 @@ import { type App, useApp } from '../context.ts'
 import type { EntrySlot } from '../slot.ts'
 import { dropUnsentAnswer, keepUnsentAnswer, returnReason, unsentReason } from '../unsent-answers.ts'
 
-/** Requests whose end is watched. */
+/** Requests whose answer is observed. */
 const watched = new WeakSet<EntrySlot>()
 
-/** Stores the reason. If the request is answered in another way, even while the popup is closed, the reason moves to the composer. */
+/** Stores the typed reason. If the request is answered in another way, even while the popup is closed, the reason moves to the composer. */
 function write(slot: EntrySlot, text: string, composer: App['composer']): void {
   const { requestId } = slot.entry.peek() as PermissionEntry
   keepUnsentAnswer(requestId, text)

@@ -8,12 +8,12 @@ import type { ConversationStore } from '../store.ts'
 /** Number of colors that distinguish subagents, besides their names. */
 const COLORS = 5
 
-/** Gives a part of the page the color of a subagent, by its number. */
+/** Returns the class that gives an element the color of a subagent, by the subagent's number. */
 export function subagentClass(number: number): string {
   return `subagent-${number % COLORS}`
 }
 
-/** The name of a subagent above its entries, after entries of others. A click scrolls to its start. */
+/** The name of a subagent above its entries, where they follow entries of others. A click scrolls to the subagent's start. */
 export function SubagentName({ work }: { work: string }) {
   const { store, list } = useApp()
   void store.total.value
@@ -36,7 +36,7 @@ export function SubagentName({ work }: { work: string }) {
   )
 }
 
-/** The names of a subagent's parents, outermost first, then the subagent's own. */
+/** Returns the names of a subagent's parents, outermost first, then the subagent's own name. */
 function namesOf({ subagents }: ConversationStore, work: string): string[] {
   return subagents
     .lineOf(work)

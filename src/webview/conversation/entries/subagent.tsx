@@ -91,7 +91,7 @@ function Exchanged({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** A message to or from a subagent. Its text is in separate rows when it's open. */
+/** A message to or from a subagent. When expanded, its text is in separate rows. */
 export function SessionMessage({ slot }: { slot: EntrySlot }) {
   const app = useApp()
   const entry = slot.entry.value as SessionMessageEntry
@@ -104,7 +104,7 @@ export function SessionMessage({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** The sender and receiver, without the displayed session itself. */
+/** Describes the sender and receiver of a message, without the displayed session itself. */
 function describeRoute({ from, to }: SessionMessageEntry, store: ConversationStore): string {
   const here = store.head.value?.sessionId
   const name = (sessionId: string | undefined) =>

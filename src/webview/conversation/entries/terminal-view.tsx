@@ -26,15 +26,15 @@ interface VisiblePart {
 }
 
 /**
- * The lines of a terminal with colors; only those near the visible part are in the page. Scrolled to the end, it follows
- * the output.
+ * The lines of a terminal with colors; only lines near the visible part are in the page. Scrolled to the end, the view
+ * follows the output.
  */
 export function TerminalView({ terminal }: ViewProps) {
   useEffect(() => terminal.view(), [terminal])
   const screen = terminal.screen.value
   void screen?.version.value
   const isEmpty = (screen?.lines.length ?? 0) === 0 && terminal.raw === ''
-  // without a box for nothing
+  // no box for an empty output
   if (isEmpty && terminal.state.value?.exit) return <div class="quiet">{t('No output')}</div>
   return <TerminalBox terminal={terminal} />
 }
@@ -133,7 +133,7 @@ function TerminalBox({ terminal }: ViewProps) {
   )
 }
 
-/** The last lines of a terminal, as many as given. */
+/** The last lines of a terminal. `lines`: their number. */
 export function TerminalTail({ terminal, lines: count }: ViewProps & { lines: number }) {
   useEffect(() => terminal.view(), [terminal])
   const screen = terminal.screen.value
@@ -177,7 +177,7 @@ interface LineProps {
 function Line({ screen, line, position }: LineProps) {
   return (
     <div class="terminal-line" data-row={position}>
-      {/* an empty line has the height of one */}
+      {/* a zero-width space gives an empty line the height of a line */}
       {line.columns === 0 ? '\u200b' : screen.spans(line).map((span, i) => <Span key={i} span={span} />)}
     </div>
   )

@@ -31,7 +31,7 @@ import { entryDuration, Line, Stopped, ToolTitle } from './line.tsx'
 
 const Change = lazyWithStyles(() => import('./change.tsx').then(module => module.Change))
 
-/** Loads what draws a change, so that the next one is complete at once. Never rejects. */
+/** Loads the code that draws diffs, so that the next change is drawn completely at once. Never rejects. */
 export const loadDiffs = () => Promise.allSettled([Change.preload(), loadComparison()])
 
 /** A tool call: a line, and when expanded, all details below it. */
@@ -74,7 +74,7 @@ export function ToolCall({ slot }: { slot: EntrySlot }) {
   )
 }
 
-/** Requests the complete tool call while it's needed. */
+/** Requests the complete content of a tool call while `isWanted`. */
 export function useWhole(slot: EntrySlot | undefined, isWanted: boolean): void {
   const { store } = useApp()
   const id = isWanted ? slot?.id : undefined
@@ -87,10 +87,7 @@ const FAILED_LINES = 10
 /** Length of the end of an output that is searched for its last lines. Characters. */
 const TAIL_LENGTH = 4000
 
-/**
- * The last lines of a running or failed command; hidden after success. Once the user has collapsed it, it stays
- * collapsed.
- */
+/** The last lines of a running or failed command; hidden after success, and once the user has collapsed the command. */
 function Tail({ slot, entry }: SlotOfTool) {
   const { store } = useApp()
   if (entry.toolKind !== 'execute' || store.expansion.state(`closed/${slot.id}`).value) return null
@@ -104,7 +101,7 @@ function Tail({ slot, entry }: SlotOfTool) {
   return lines === '' ? null : <pre class="plain-code tail">{lines}</pre>
 }
 
-/** The last lines of a tool call's text, without the lines of a fence around it. */
+/** Returns the last lines of a tool call's text, without the lines of a fence around the text. */
 function textTail(entry: ToolCallEntry, count: number): string {
   const last = entry.content.findLast(part => part.type === 'content' && part.content.type === 'text')
   let text = entry.content.length === 0 && typeof entry.rawOutput === 'string' ? entry.rawOutput : ''
@@ -155,7 +152,7 @@ function ToolStatus({ slot, entry }: SlotOfTool) {
       const refusal = refusalOf(slot)
       if (!refusal && entry.status === 'failed') return <Failed>{t('failed')}</Failed>
       if (refusal !== 'rejected' && store.isStopped(entry)) return <Stopped />
-      // said after the title
+      // the answer after the title says that the user refused
       return refusal ? null : <span>{t('canceled')}</span>
     }
     case 'paused':
@@ -170,7 +167,7 @@ function ToolStatus({ slot, entry }: SlotOfTool) {
   }
 }
 
-/** How a command of a tool call failed; `undefined` if none did. */
+/** Returns how a command of a tool call failed; `undefined` if none did. */
 function failureOf(store: ConversationStore, entry: ToolCallEntry): string | undefined {
   for (const content of entry.content) {
     if (content.type !== 'terminal') continue
@@ -196,7 +193,7 @@ function ToolBody({ slot, entry }: SlotOfTool) {
   const isEditorTool = editorToolCall(entry) !== undefined
   const shown = entry.content.length > 0
   const output = shown ? undefined : rawText(entry.rawOutput)
-  // text among other data, or only data
+  // raw output without a text in it is shown as JSON
   const isData = output !== undefined && output === pretty(entry.rawOutput)
   return (
     <div class="work-body">
@@ -230,7 +227,7 @@ function isBare({ locations, rawInput }: ToolCallEntry): boolean {
   return locations.length === 0 && (rawInput === undefined || rawInput === null)
 }
 
-/** Its locations, except files with visible diffs, whose names are links already. */
+/** Returns the locations of a tool call, except files with visible diffs, whose names are links already. */
 function furtherLocations({ content, locations }: ToolCallEntry): readonly ToolCallLocation[] {
   const changed = new Set(
     content.flatMap(one => (one.type === 'diff' ? one.changes.map(change => change.path) : [])),
@@ -238,7 +235,7 @@ function furtherLocations({ content, locations }: ToolCallEntry): readonly ToolC
   return changed.size === 0 ? locations : locations.filter(({ path }) => !changed.has(path))
 }
 
-/** The full title if the line truncates it: long or multi-line commands. */
+/** The full title of a tool call, if its line truncates the title, as for long or multi-line commands. */
 function FullTitle({ entry, roots }: { entry: ToolCallEntry; roots: PathRoots | undefined }) {
   const text = entry.title.replace(/^`([^`]+)`$/s, '$1').trim()
   if (titleParts(text, roots).full.length <= 60 && !text.includes('\n')) return null
@@ -255,9 +252,9 @@ interface ToolContentProps {
   slot: EntrySlot
   content: ToolCallContent
   position: number
-  /** Wraps long lines of a diff, because the user decides on the change. */
+  /** whether to wrap long lines of a diff, because the user decides on the change */
   wrap?: boolean
-  /** Without a kind, text is a description. */
+  /** the kind of tool, if text is its output; without a kind, text is a description */
   kind?: ToolKind
 }
 

@@ -8,19 +8,19 @@ import { type Edit, finishEdit } from './prompt-edits.ts'
 interface Resend {
   /** why the prompt can't be sent now */
   blocked: string | undefined
-  /** A turn runs that can be stopped to send the prompt. */
+  /** whether a running turn can be stopped to send the prompt */
   canStop: boolean
   isSending: boolean
-  /** The user wants to send it as soon as the running turn is stopped. */
+  /** whether the prompt will be sent as soon as the running turn has stopped */
   isStopping: boolean
   /** the choices for the files and turns after the prompt, if it has any */
   options: EditOptions | undefined
   setOptions(options: EditOptions): void
-  /** `stops`: stops the running turn before */
+  /** Sends the prompt. `stops`: stops the running turn first. */
   send(stops: boolean): void
 }
 
-/** Sends an edited prompt, with the user's choices about what came after it. */
+/** Sends an edited prompt, with the user's choices about the turns and files after the prompt. */
 export function useResend(
   { at, draft }: Edit,
   afterChoice: (what: () => void) => void,
@@ -37,10 +37,10 @@ export function useResend(
   const isIdle = activity === 'idle'
   const canStop = !isIdle && queue?.length === 0
   useEffect(() => {
-    // the changes of a turn are known when it ends; an agent that doesn't run leaves no choice
+    // wait for the end of the turn, since its changes are known only then
     if (!isIdle) return
     host.request('conversation/editOptions', { entryId }).then(
-      // choices that the user has made meanwhile stay
+      // keep choices that the user made meanwhile
       options =>
         setOptions(before => {
           if (!options) return undefined
@@ -52,7 +52,7 @@ export function useResend(
   }, [host, entryId, isIdle, phase])
 
   const resend = async (hasStopped: boolean): Promise<void> => {
-    // as it is now, since a user may press Enter before a change is rendered
+    // read the current state, since a user may press Enter before a change is rendered
     if (draft.isEmpty.peek() || sending.current || blockedBecause(store.head.peek())) return
     sending.current = true
     setSending(true)
@@ -60,7 +60,7 @@ export function useResend(
       // the edit needs the user's last choices
       const chosen = options ?? (await host.request('conversation/editOptions', { entryId }))
       const { restores = false, forgets = true } = chosen ?? {}
-      // not what came after it if the agent exited instead of stopping
+      // if the agent exited instead of stopping, the later turns aren't set aside
       const isSetAside = !hasStopped && chosen?.isSetAside === true
       const edited = { id: crypto.randomUUID(), draft: draft.content.peek(), restores, forgets, isSetAside }
       if (await host.request('conversation/resendEdited', { edit: at, edited })) {

@@ -5,9 +5,7 @@ import { HeldKeys } from './held-keys.ts'
 import type { FindModel, WantedMatch } from './model.ts'
 import type { FindContext } from './reveal.ts'
 
-/**
- * Loads find on first use, and queues typed keys meanwhile, so that conversations without a search don't load it.
- */
+/** Loads find on first use, and queues typed keys meanwhile, so that conversations without a search don't load it. */
 export class FindLoader {
   /** keys typed before the widget exists */
   readonly held: HeldKeys
@@ -19,20 +17,20 @@ export class FindLoader {
     this.held = new HeldKeys(text => typeInto(context, text))
   }
 
-  /** The model, once loading was requested. */
+  /** The model, once it's loaded. */
   get model(): FindModel | undefined {
     return this.#model.value
   }
 
-  /** The displayed widget. */
+  /** The model while its widget is displayed. */
   get shown(): FindModel | undefined {
     const model = this.#model.peek()
     return model?.isOpen.peek() ? model : undefined
   }
 
   /**
-   * Opens the widget with the selection in the conversation or a match elsewhere, or focuses it. A match may arrive so late that
-   * the user is already writing a prompt, who then continues.
+   * Opens the widget with the selection in the conversation, or with a match that the user opened in History. Focuses the widget, unless a
+   * match arrives so late that the user is already writing a prompt.
    */
   async open(match?: WantedMatch): Promise<void> {
     // an empty view has nothing to search
@@ -55,7 +53,7 @@ export class FindLoader {
       const { FindModel } = await import('./model.ts')
       this.#model.value ??= new FindModel(this.#context, this.held)
     } catch {
-      // unlikely, since the page itself came from the same folder; keep the typed text, and the next try may work
+      // a failure is unlikely, since the page itself came from the same folder; the typed text is kept, and the next try may work
     }
     return this.#model.peek()
   }
@@ -71,7 +69,7 @@ function typeInto(context: FindContext, text: string): void {
   } else context.composer.current?.type(text)
 }
 
-/** The selection in the conversation, if it's a single line, as in VS Code's find. */
+/** Returns the selection in the conversation, if it's a single line, as in VS Code's find. */
 function selectedText(): string {
   const selection = getSelection()
   const anchor = selection?.anchorNode

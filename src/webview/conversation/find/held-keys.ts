@@ -1,6 +1,6 @@
-/** Without a response after this time, the keys weren't for the widget: the user has assigned Ctrl+F to another command. */
+/** If no widget is announced in this time, the keys weren't for it: the user has assigned Ctrl+F to another command. Milliseconds. */
 const LONGEST_MS = 800
-/** Time limit for the announced widget, which takes long only on a busy machine or a slow disk. */
+/** Time limit for opening the announced widget, which takes long only on a busy machine or a slow disk. Milliseconds. */
 const LONGEST_TO_OPEN_MS = 4000
 
 const isMac = /Mac/.test(navigator.platform)
@@ -14,7 +14,7 @@ export class HeldKeys {
   #keys: string[] | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** `onUnused` receives the typed text if no widget opens. */
+  /** @param onUnused receives the typed text if no widget opens */
   constructor(onUnused: (text: string) => void) {
     this.#onUnused = onUnused
   }
@@ -37,7 +37,7 @@ export class HeldKeys {
     return true
   }
 
-  /** The widget is about to open, so further keys are for it. */
+  /** Queues further keys, because the widget is about to open. */
   expect(): void {
     this.#keys ??= []
     this.#wait(LONGEST_TO_OPEN_MS)
@@ -48,14 +48,14 @@ export class HeldKeys {
     this.#timer = setTimeout(() => this.flush(), most)
   }
 
-  /** The widget has opened: returns the keys typed for it, in order. */
+  /** Ends queueing because the widget has opened, and returns the keys typed for it, in order. */
   release(): string[] {
     const keys = this.#keys ?? []
     this.#end()
     return keys
   }
 
-  /** The widget won't open. */
+  /** Ends queueing because the widget won't open, and passes on the typed text. */
   flush(): void {
     const { text } = typed(this.release(), '')
     if (text !== '') this.#onUnused(text)

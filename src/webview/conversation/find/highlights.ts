@@ -2,7 +2,7 @@ import { matchesIn } from '../../../common/find-pattern.ts'
 
 /** Maximum number of highlighted matches; a screen shows fewer. */
 const MAX_HIGHLIGHTS = 2000
-/** Maximum share of time for highlighting changes. */
+/** Maximum share of time that is spent on updating highlights. */
 const TIME_SHARE = 1 / 8
 
 const ALL = 'parley-find'
@@ -16,9 +16,9 @@ export interface CurrentMatch {
   range: Range
   /** the row's element now; `undefined` while the row is not in the page */
   row: () => Element | undefined
-  /** its index among the row's matches, from 0 */
+  /** index among the row's matches, from 0 */
   occurrence: number
-  /** number of matches of its row in the page, if not all of the row is in the page */
+  /** number of the row's matches in the page, if only a part of the row is in the page */
   among?: number
 }
 
@@ -60,7 +60,7 @@ export class Highlights {
     if (supported) for (const name of [ALL, CURRENT]) CSS.highlights.delete(name)
   }
 
-  /** Find ends: the current match stays marked until the user clicks in the conversation. */
+  /** Ends highlighting, but the current match stays marked until the user clicks in the conversation. */
   leave(): void {
     const list = this.#list
     const range = this.#current?.range
@@ -70,7 +70,7 @@ export class Highlights {
     list.addEventListener('pointerdown', () => this.#pattern ?? markCurrent(undefined), { once: true })
   }
 
-  /** The matches of a row, in order. */
+  /** Returns the matches in a row, in order. */
   of(row: Element): Range[] {
     return this.#pattern ? rangesIn(row, this.#pattern, MAX_HIGHLIGHTS) : []
   }
@@ -107,7 +107,7 @@ export class Highlights {
     this.#notBefore = end + (end - start) / TIME_SHARE
   }
 
-  /** The nodes of a range may be gone: text highlighted later, or a row that was removed and added again. */
+  /** Finds the current match again, since its nodes are replaced when code is highlighted or a row is added again. */
   #findCurrent(): void {
     const current = this.#current
     const row = current?.row()
@@ -134,7 +134,7 @@ export class Highlights {
   }
 }
 
-/** A range whose text was removed from the page is empty. */
+/** Whether a range is still in a row. A range becomes empty when its text is removed from the page. */
 function isIn(row: Element, range: Range): boolean {
   return !range.collapsed && row.contains(range.startContainer) && row.contains(range.endContainer)
 }
@@ -161,11 +161,11 @@ const blocks = new Set(
 
 interface Piece {
   node: Text
-  /** offset of its text in the whole text */
+  /** offset of the node's text in the whole text */
   start: number
 }
 
-/** The visible text of a part of the page, with separators between separate elements. */
+/** Returns the visible text of a part of the page, with separators between separate elements. */
 function collectText(root: Element): { text: string; pieces: Piece[] } {
   const pieces: Piece[] = []
   let text = ''
@@ -189,7 +189,7 @@ function collectText(root: Element): { text: string; pieces: Piece[] } {
   return { text, pieces }
 }
 
-/** The matches of the pattern in a part of the page, in order, at most `most`. Doesn't change the page. */
+/** Returns the matches of the pattern in a part of the page, in order, at most `most`. Doesn't change the page. */
 function rangesIn(root: Element, pattern: RegExp, most: number): Range[] {
   const { text, pieces } = collectText(root)
   const ranges: Range[] = []

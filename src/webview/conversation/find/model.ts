@@ -19,7 +19,7 @@ export class FindModel {
   readonly isOpen = signal(false)
   readonly query = signal<FindQuery>({ text: '', matchCase: false, wholeWord: false, regex: false })
   readonly total = signal(0)
-  /** 1-based; 0 for none */
+  /** number of the current match, 1-based; 0 for none */
   readonly ordinal = signal(0)
   readonly searching = signal(false)
   readonly limited = signal(false)
@@ -31,14 +31,14 @@ export class FindModel {
   readonly #found = new FoundEntries()
   readonly #highlights = new Highlights()
   #id = 0
-  /** the query whose matches are highlighted: the host completed it in time, so it can't block the page */
+  /** the query whose matches are highlighted; the host completed its search in time, so the query can't block the page */
   #markedId = -1
   #key = ''
   #pattern: RegExp | undefined
   #position: FindPosition | undefined
-  /** where the user was when they started to search: the first match is searched from there */
+  /** the first entry in view when the user started to search, from which the first match is searched */
   #from = 0
-  /** the first answer to a query leads to its first match */
+  /** whether the next results reveal the first match, because the query is new */
   #toFirst = false
   #revealing = 0
   #before: Element | null = null
@@ -122,7 +122,7 @@ export class FindModel {
     announce(t('{0} of {1}', this.ordinal.peek(), this.total.peek()))
   }
 
-  /** The host's results. */
+  /** Shows the host's results. */
   take(result: FindResult): void {
     if (result.id !== this.#id || !this.isOpen.peek()) return
     this.#found.take(result)
@@ -151,7 +151,7 @@ export class FindModel {
     this.ordinal.value = this.#position ? this.#found.ordinal(this.#position) : 0
   }
 
-  /** Another conversation may be displayed. */
+  /** Call this when a conversation is displayed, since it may be another one: searches again. */
   conversationShown(): void {
     if (!this.isOpen.peek() || this.#context.store.key === this.#key) return
     this.#position = undefined

@@ -7,7 +7,7 @@ export interface FindPosition {
 }
 
 interface EntryHits {
-  /** in the part that is visible while it's collapsed */
+  /** number of matches in the part that is visible while the entry is collapsed */
   head: number
   all: number
 }
@@ -48,32 +48,32 @@ export class FoundEntries {
     return this.#hits.get(entry)
   }
 
-  /** The current position, since an entry may have fewer matches than before. */
+  /** Returns the valid position nearest to an earlier one, since an entry may have fewer matches than before. */
   clamp({ entry, occurrence }: FindPosition): FindPosition | undefined {
     const all = this.#hits.get(entry)?.all
     return all === undefined ? this.from(entry) : { entry, occurrence: Math.min(occurrence, all - 1) }
   }
 
-  /** The first match in this entry or after it; the first of all if there is none. */
+  /** Returns the first match in this entry or after it, or else the first match of all. */
   from(entry: number): FindPosition | undefined {
     const found = this.#order[this.#position(entry)] ?? this.#order[0]
     return found === undefined ? undefined : { entry: found, occurrence: 0 }
   }
 
-  /** The next match; wraps around after the last. */
+  /** Returns the next match; wraps around after the last. */
   after({ entry, occurrence }: FindPosition): FindPosition | undefined {
     if (occurrence + 1 < (this.#hits.get(entry)?.all ?? 0)) return { entry, occurrence: occurrence + 1 }
     return this.from(entry + 1)
   }
 
-  /** The previous match; wraps around before the first. */
+  /** Returns the previous match; wraps around before the first. */
   before({ entry, occurrence }: FindPosition): FindPosition | undefined {
     if (occurrence > 0 && this.#hits.has(entry)) return { entry, occurrence: occurrence - 1 }
     const found = this.#order[this.#position(entry) - 1] ?? this.#order.at(-1)
     return found === undefined ? undefined : { entry: found, occurrence: this.#hits.get(found)!.all - 1 }
   }
 
-  /** The number of the match among all matches, from 1. */
+  /** Returns the number of the match among all matches, from 1. */
   ordinal({ entry, occurrence }: FindPosition): number {
     let before = 0
     for (const other of this.#order) {
@@ -83,7 +83,7 @@ export class FoundEntries {
     return before + occurrence + 1
   }
 
-  /** The number of entries with matches before this one. */
+  /** Returns the number of entries with matches before this entry. */
   #position(entry: number): number {
     let low = 0
     let high = this.#order.length

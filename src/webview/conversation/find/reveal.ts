@@ -86,7 +86,7 @@ function open(context: FindContext, slot: EntrySlot): void {
   context.store.rows.changed(slot.index, slot.index + 1)
 }
 
-/** The row that contains a match, and the match's index in that row. */
+/** Returns the row that contains a match, and the match's index in that row. */
 function findRow(
   context: FindContext,
   slot: EntrySlot,
@@ -98,7 +98,7 @@ function findRow(
   let last: { row: Row; occurrence: number } | undefined
   for (const row of rows) {
     if (row.kind !== 'markdown' && row.kind !== 'content') {
-      // a line above its text contains nothing searchable
+      // the line above an entry's text contains nothing searchable
       if (rows.length > 1) continue
       return { row, occurrence }
     }
@@ -140,7 +140,7 @@ async function loaded(element: HTMLElement, isWanted: () => boolean): Promise<vo
 
 type Match = Omit<CurrentMatch, 'row'>
 
-/** The match in the page; expands collapsed elements that contain it. */
+/** Resolves to the match in the page; expands collapsed elements that contain the match. */
 async function matchAt(
   context: FindContext,
   highlights: Highlights,
@@ -182,7 +182,7 @@ function last(ranges: readonly Range[]): Match | undefined {
   return nth(ranges, ranges.length - 1)
 }
 
-/** The match in a part of which only the visible lines are in the page: finds its line and scrolls to it. */
+/** Scrolls to the match's line in an element of which only the visible lines are in the page; resolves to the match. */
 async function sought(
   highlights: Highlights,
   element: HTMLElement,
@@ -214,7 +214,7 @@ async function sought(
   return undefined
 }
 
-/** The match in a line that is being added to the page. */
+/** Resolves to the match in a line that is being added to the page. */
 async function lineMatch(
   highlights: Highlights,
   element: HTMLElement,

@@ -1,6 +1,6 @@
 import type { ConversationHead } from '../../../bridge/conversation.ts'
 
-/** The command that changes the account, if the agent has one. */
+/** Returns the command that signs in or out, if the agent has accounts. */
 export function accountCommand(
   account: ConversationHead['account'],
 ): 'parley.signIn' | 'parley.signOut' | undefined {

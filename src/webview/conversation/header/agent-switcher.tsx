@@ -13,7 +13,7 @@ interface AgentSwitcherProps {
   agent: NonNullable<ConversationHead['agent']>
 }
 
-/** The session's agent: opens a menu with commands for this agent, and other agents to start a session with. */
+/** A button for the session's agent, with a menu of commands for this agent, and of other agents to start a session with. */
 export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   const { host, store, work } = useApp()
   const button = useRef<HTMLButtonElement>(null)
@@ -57,11 +57,11 @@ export function AgentSwitcher({ head, agent }: AgentSwitcherProps) {
   )
 }
 
-/** The prefixes of choices that start a session or continue this one with an agent; the rest is its id. */
+/** The prefixes of choices that start a session with an agent (`AGENT`) or continue this session (`NEXT`); the agent's ID follows. */
 const AGENT = 'agent:'
 const NEXT = 'next:'
 
-/** `command`: what all other choices run. */
+/** A choice of the menu. `command`: the command that a choice without these prefixes runs. */
 type SwitcherChoice = MenuChoice & { command?: PageCommand }
 
 function toChoices(

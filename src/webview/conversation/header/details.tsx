@@ -125,7 +125,7 @@ function Roots({ roots, worktree }: Pick<ConversationHead, 'worktree'> & { roots
   )
 }
 
-/** The names of the variables; values may be secrets. */
+/** The names of the session's environment variables, without the values, which may be secrets. */
 function ProjectEnvironment({ environment }: { environment: EnvironmentNote }) {
   return (
     <section>

@@ -13,7 +13,7 @@ import { useApp } from '../context.ts'
 import { AgentSwitcher } from './agent-switcher.tsx'
 import { SessionSwitcher } from './session-switcher.tsx'
 
-/** The popup exists immediately, so that it handles an immediate Escape. */
+/** The content of the popup, loaded on demand. The popup itself exists immediately, so that it handles an immediate Escape. */
 const SessionDetails = lazy(() => import('./details.tsx').then(module => module.SessionDetails))
 
 /** The title, agent and state of the session, and its details: the folders, and the MCP servers that were passed to it. */
@@ -71,7 +71,7 @@ export function Header() {
   )
 }
 
-/** Warnings that a user should know before relying on the session. */
+/** Returns the number of warnings that a user should know before relying on the session. */
 function noteCount(head: ConversationHead): number {
   const { roots } = head
   return (
@@ -82,7 +82,7 @@ function noteCount(head: ConversationHead): number {
   )
 }
 
-/** Whether a server is left out though the user wants it. */
+/** Whether a server that the user wants isn't passed to the agent. */
 function isProblem({ passed, exclusion = 'invalid' }: ConversationHead['mcpServers'][number]): boolean {
   return !passed && exclusion !== 'off' && exclusion !== 'disabled' && exclusion !== 'shadowed'
 }
@@ -97,7 +97,7 @@ function SessionTitle() {
   const button = useRef<HTMLButtonElement>(null)
   const back = useRef(false)
   const sessionId = head?.sessionId
-  // another session is displayed now, so don't apply the edited title to it
+  // if another session is displayed meanwhile, the edited title isn't applied to it
   const edited = editing !== undefined && editing === sessionId
 
   useEffect(() => {
@@ -193,14 +193,14 @@ function dotLabel(state: DotState): string {
   }
 }
 
-/** The state of a session, by shape and color: ring, full, half, crossed. */
+/** The state of a session as a dot, whose shape (ring, full, half, crossed) and color differ by state. */
 function StateDot({ state }: { state: DotState }) {
   if (state === 'none') return null
   const label = dotLabel(state)
   return <span class={`dot dot-${state}`} role="img" aria-label={label} title={label} />
 }
 
-/** Switches whether the editor shows where the agent works. */
+/** A button that switches whether the editor shows where the agent works. */
 function FollowButton() {
   const { host, work } = useApp()
   const on = work.following.value

@@ -53,7 +53,7 @@ export function SessionSwitcher({ anchor, onRename, onClose }: SessionSwitcherPr
 const RENAME = 'rename'
 const NONE: readonly SessionChoice[] = []
 
-/** `command`: what the choice runs, if it's neither a session nor the renaming. */
+/** A choice of the menu. `command`: the command that the choice runs, if it's neither a session nor *Rename*. */
 type SessionChoice = MenuChoice & { command?: PageCommand }
 
 function toChoices(head: ConversationHead, sessions: readonly HistoryRow[]): SessionChoice[] {
@@ -77,7 +77,7 @@ function toChoices(head: ConversationHead, sessions: readonly HistoryRow[]): Ses
   ]
 }
 
-/** Identifies a session among the choices of the menu. */
+/** Returns the value that identifies a session among the choices of the menu. */
 function choiceValue({ agentId, sessionId }: Pick<HistoryRow, 'agentId' | 'sessionId'>): string {
   return JSON.stringify([agentId, sessionId])
 }
@@ -86,7 +86,7 @@ function currentOf({ agent, sessionId }: ConversationHead): string | undefined {
   return agent && sessionId !== undefined ? choiceValue({ agentId: agent.agentId, sessionId }) : undefined
 }
 
-/** Rows stay in place while the menu is open, so that none moves under the pointer. New rows are last. */
+/** Sorts sessions in the order that the open menu first had, so that no row moves under the pointer. New rows are last. */
 function inOrder(sessions: readonly HistoryRow[], order: readonly string[]): HistoryRow[] {
   const rankOf = (row: HistoryRow) => {
     const rank = order.indexOf(choiceValue(row))

@@ -10,7 +10,7 @@ import type { EntrySlot } from '../slot.ts'
 interface Seen {
   total: number
   last: EntrySlot | undefined
-  /** increases with its text */
+  /** the `grown` counter of the last entry, which increases with its text */
   grown: number
 }
 
@@ -35,7 +35,7 @@ export function JumpButtons() {
   })
   if (list.following.value || list.atEnd.value) return null
   const { total, last, grown } = seen.value
-  // the message that was being written counts, too, if it has grown
+  // the message that the agent was writing counts as new, too, if it has grown
   const continues = last !== undefined && last.grown.value !== grown
   const fresh = Math.max(0, store.total.value - total) + (continues ? 1 : 0)
   const question = findRow(store, store.waiting.value[0])
@@ -79,7 +79,7 @@ function JumpToQuestion({ row, count }: { row: Row; count: number }) {
 function useInSight(row: Row): boolean {
   const { list } = useApp()
   const [inSight, setInSight] = useState(false)
-  // its element is added to and removed from the page
+  // the row's element is added to the page and removed when the drawn range changes
   const { start, end } = list.drawn.range.value
   useEffect(() => {
     const element = list.rows.elementOf(row.key)

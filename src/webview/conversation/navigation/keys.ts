@@ -4,7 +4,7 @@ import { toggled } from '../composer/allowance.tsx'
 import type { App } from '../context.ts'
 import { navigate } from './navigation.ts'
 
-/** The keys that work wherever the focus is in the view. */
+/** Handles the keys that work wherever the focus is in the view. */
 export function onViewKey(event: KeyboardEvent, app: App): void {
   if (event.isComposing || event.defaultPrevented || app.page.peek() !== 'conversation') return
   const target = event.target instanceof HTMLElement ? event.target : undefined
@@ -17,7 +17,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     else find.step(event.shiftKey ? -1 : 1)
     return
   }
-  // elsewhere, a command of the editor does this
+  // outside of recordings, a command of VS Code opens find
   if (event.key === 'f' && !plain && !event.altKey && app.store.head.peek()?.recording) {
     event.preventDefault()
     void app.find.open()
@@ -33,7 +33,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     return
   }
   if (answersAtOnce(event, target) || togglesAllowance(event, app)) return
-  // the composer has no keys of its own for these; other fields may have some
+  // the composer doesn't use keys with Alt, but other fields may
   const inComposer = target?.closest('.composer-text') != null
   const alt = event.altKey && !event.ctrlKey && !event.metaKey && (!typing || inComposer)
   const to = alt ? readJump(event) : undefined
@@ -42,7 +42,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
     navigate(app, to)
     return
   }
-  // popups have their own keys
+  // popups handle their keys themselves
   if (typing || !plain || target?.closest('.popup')) return
   // move between lines of work, however far apart
   const transcript = target?.closest<HTMLElement>('.transcript')
@@ -71,7 +71,7 @@ export function onViewKey(event: KeyboardEvent, app: App): void {
   }
 }
 
-/** A page scroll leaves some lines of the previous page in view. */
+/** The share of the view that a page key scrolls, so that some lines of the previous page stay in view. */
 const PAGE = 7 / 8
 
 function scroll(event: KeyboardEvent, { list }: App): boolean {
@@ -110,7 +110,7 @@ function unfold(event: KeyboardEvent, target: HTMLElement | undefined): boolean 
   return true
 }
 
-/** The navigation command of a key with Alt. */
+/** Returns the navigation command of a key with Alt. */
 function readJump(event: KeyboardEvent): NavigateTo | undefined {
   switch (event.key) {
     case 'ArrowUp':
@@ -136,7 +136,7 @@ function answersAtOnce(event: KeyboardEvent, target: HTMLElement | undefined): b
   return true
 }
 
-/** Ctrl+., as in VS Code's chat, lets the agent edit without asking, also from a request for an edit, or ask again. */
+/** Handles Ctrl+., as in VS Code's chat: lets the agent edit without asking, or makes it ask again. Returns false for other keys. */
 function togglesAllowance(event: KeyboardEvent, { host, store }: App): boolean {
   const allowance = store.head.peek()?.allowance
   // some keyboards have this character only with Shift

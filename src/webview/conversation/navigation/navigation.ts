@@ -9,10 +9,10 @@ import type { App } from '../context.ts'
 import { firstEntry, lastEntry } from '../row.ts'
 import { placeToAnswer } from './question-focus.ts'
 
-/** Commands of the palette that move through the conversation. */
+/** Returns the listeners for commands that move through the conversation. */
 export function navigationListeners(app: App) {
   const wanted = signal<string | undefined>(undefined)
-  // a page that was just shown may receive the request later
+  // a page that was just shown may receive the pending request later
   effect(() => {
     const request = app.store.head.value?.pendingRequests.find(one => one.requestId === wanted.value)
     if (request && goToRequest(app, request)) wanted.value = undefined
@@ -63,7 +63,7 @@ function toQuestion(app: App): void {
   else announce(t('No pending requests'))
 }
 
-/** Returns false while the page has no row for the request. */
+/** Scrolls to a pending request and focuses it; returns false while the page has no row for the request. */
 function goToRequest({ store, list }: App, { requestId, index }: PendingRequestNote): boolean {
   const row = store.rows.rowsOf(index)[0]
   if (!row) return false
@@ -86,8 +86,8 @@ function focusWhenDrawn(request: string, frames: number): void {
 let last: Promise<void> = Promise.resolve()
 
 /**
- * Scrolls the previous or next prompt to the upper edge of the view, even if it isn't loaded yet. After the last prompt
- * comes the end of the conversation, before the first one its start.
+ * Scrolls the previous or next prompt to the upper edge of the view, even if the prompt isn't loaded yet. After the last
+ * prompt comes the end of the conversation, before the first prompt its start.
  */
 export function jumpTurn(app: App, direction: Direction): Promise<void> {
   last = last.then(() => jump(app, direction))
@@ -114,7 +114,7 @@ export async function toEntry({ store, list }: App, index: number): Promise<void
   if (row) list.toItem(row, 0)
 }
 
-/** The host finds prompts among entries that aren't loaded. What was set aside and isn't shown is skipped. */
+/** Resolves to the index of the nearest prompt; the host finds prompts that aren't loaded. Hidden turns that were set aside are skipped. */
 export async function nearest(
   { store, host }: App,
   from: number,

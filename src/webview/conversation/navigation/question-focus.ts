@@ -5,21 +5,21 @@ import { type App, type ComposerPort, useApp } from '../context.ts'
 /** Time after the last key until the user counts as no longer typing, in milliseconds. */
 const TYPING_PAUSE_MS = 400
 
-/** Increases when lazily loaded requests are rendered, since before that there is nothing to focus. */
+/** Increases when lazily loaded requests are rendered: before then, they have no element to focus. */
 export const questionsDrawn = signal(0)
 
 const scrollKeys = new Set(['PageUp', 'PageDown', 'Home', 'End'])
 
 /**
- * A request that arrives while the user isn't typing takes the focus, so that a digit or Enter answers it. Never while there is text in the
- * composer, and only a moment after the last key. Of several requests, the first is revealed; answering it reveals the next, and after the
- * last, the end.
+ * Gives the focus to a request that arrives while the user isn't typing, so that a digit or Enter answers it: never while the composer has
+ * text, and only a moment after the last key. Of several requests, the first is revealed; answering it reveals the next, and answering the
+ * last one reveals the end.
  */
 export function useQuestionFocus(): void {
   const app = useApp()
   const { store, list, composer } = app
   const lastKey = useRef(0)
-  /** the view was scrolled to a request, and the user hasn't scrolled since */
+  /** whether the view was scrolled to a request, and the user hasn't scrolled since */
   const brought = useRef(false)
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
@@ -92,7 +92,7 @@ export function useQuestionFocus(): void {
   })
 }
 
-/** Scrolls to the request unless it's completely in view. Returns whether the view is now held there. */
+/** Scrolls to the request unless it's completely in view. Returns whether the view stays there instead of following the end. */
 function bringIntoView({ store, list }: App, id: string): boolean {
   const index = store.slot(id)?.index
   const row = index === undefined ? undefined : store.rows.rowsOf(index)[0]
@@ -105,7 +105,7 @@ function bringIntoView({ store, list }: App, id: string): boolean {
   return !list.following.peek()
 }
 
-/** Whether the user is elsewhere, or at something in the view that must keep the focus. */
+/** Whether the user is outside of the view, or the focused element must keep the focus. */
 function isBusy(composer: ComposerPort | undefined): boolean {
   if (!document.hasFocus()) return true
   const focused = document.activeElement
@@ -121,8 +121,8 @@ function focusQuestion(): void {
 }
 
 /**
- * The element to focus in a request: the option for Enter, at any position; the first field of a form; the line of a
- * collapsed one; else the box, where digits answer and Enter does nothing.
+ * Returns the element to focus in a request: the option that Enter chooses, at any position; the first field of a form; the line of a
+ * collapsed request; else the box, where digits answer and Enter does nothing.
  */
 export function placeToAnswer(box: HTMLElement): HTMLElement {
   return (

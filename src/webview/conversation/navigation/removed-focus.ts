@@ -26,7 +26,7 @@ export function passOnFocus(root: Element, home: () => void): void {
   document.addEventListener('pointerdown', forget)
 }
 
-/** Finds the element that is in an item's place once that is removed. */
+/** Returns a function that finds the element in the place of an item after the item was removed. */
 function nextItem(target: Element): () => HTMLElement | undefined {
   const item = target.closest('li')
   const list = item?.parentElement

@@ -10,12 +10,12 @@ import type { RowModel } from '../rows/rows.ts'
 import type { EntrySlot } from '../slot.ts'
 import { nearest, toEntry } from './navigation.ts'
 
-/** Characters of a prompt that are searched for its first line. */
+/** Length of the start of a prompt that is searched for its first line. Characters. */
 const MAX_LINE = 400
 
 /**
  * The prompt of the turn in view, over the upper edge of the list, while the prompt's own row isn't in view. The list doesn't change its
- * size or position for this, which would stop scrolling; `scroll-padding` makes focused rows scroll below the prompt. For the pointer only:
+ * size or position for the prompt, which would stop scrolling; `scroll-padding` makes focused rows scroll below it. For the pointer only:
  * keys and screen readers have *Go to Previous Prompt* and the outline.
  */
 export function TurnPrompt() {
@@ -24,10 +24,10 @@ export function TurnPrompt() {
   const shown = useSignal<EntrySlot | undefined>(undefined)
   const above = useRef(new PromptAbove(store.rows)).current
   const frame = useRef(0)
-  /** Increases when a prompt was fetched that isn't near the rows in view. */
+  /** increases when a prompt was fetched that isn't near the rows in view */
   const fetched = useSignal(0)
   const fetching = useRef(false)
-  /** The entries between a turn's start and the view may be missing: only its prompt is fetched. */
+  /** Fetches only the prompt of the turn in view, since the entries between the prompt and the view may not be fetched. */
   const fetchAbove = async (index: number) => {
     if (fetching.current) return
     fetching.current = true
@@ -71,20 +71,20 @@ export function TurnPrompt() {
   )
 }
 
-/** Finds the last prompt up to an entry. While the view moves on in a turn, only what is new is read. */
+/** Finds the last prompt up to an entry. While the view moves within a turn, only entries that weren't searched before are read. */
 class PromptAbove {
   readonly #rows: Pick<RowModel, 'slots'>
   #found: EntrySlot | undefined
-  /** no prompt follows the found one up to this index */
+  /** the index up to which no other prompt follows the found one */
   #to = 0
-  /** no prompt is before this index */
+  /** the index before which there is no prompt */
   #none = 0
 
   constructor(rows: Pick<RowModel, 'slots'>) {
     this.#rows = rows
   }
 
-  /** The last prompt up to the entry; `undefined` if there is none. If the search gets to an entry that isn't fetched yet, its index. */
+  /** Returns the last prompt up to an entry; `undefined` if there is none; the index of an entry that must be fetched first. */
   find(index: number): EntrySlot | number | undefined {
     const { slots } = this.#rows
     const known = this.#found
@@ -98,7 +98,7 @@ class PromptAbove {
     return this.#found
   }
 
-  /** The last prompt up to an index, found among entries that aren't here; `undefined` if there is none. */
+  /** Remembers the last prompt up to an index, which the host found; `undefined` if there is none. */
   remember(prompt: EntrySlot | undefined, index: number): void {
     this.#found = prompt
     this.#to = index

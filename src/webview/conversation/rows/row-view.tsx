@@ -27,13 +27,13 @@ import type { EntrySlot } from '../slot.ts'
 import type { Subagents } from '../subagents.ts'
 
 /**
- * Loading begins with the first turn (see `main.tsx`), so that a request doesn't wait for it. With what draws a diff: if a request grew
- * a moment after it appeared, its buttons would move away from the pointer.
+ * Loads the component for permission requests. Called at the first turn (see `main.tsx`), so that a request doesn't have to wait. Also
+ * loads the code for diffs: if a request grew after it appeared, its buttons would move away from the pointer.
  */
 export const loadPermission = () =>
   Promise.all([import('../entries/permission.tsx'), loadDiffs()]).then(([module]) => module)
 const Permission = lazy(() => loadPermission().then(module => module.Permission))
-/** Loaded on demand, since few conversations contain them. */
+/** Components that few conversations need, so they are loaded on demand. */
 const Subagent = lazy(() => import('../entries/subagent.tsx').then(module => module.Subagent))
 const SessionMessage = lazy(() => import('../entries/subagent.tsx').then(module => module.SessionMessage))
 const AsideLine = lazy(() => import('../entries/prompt-lines.tsx').then(module => module.AsideLine))
@@ -52,7 +52,7 @@ export function rowClass(row: Row, subagents: Subagents, rewinds: readonly Rewin
   const within = row.kind === 'turn' ? undefined : slotOf(row)?.within
   if (within !== undefined) classes.push('within', subagentClass(subagents.numberOf(within)))
   if (row.named) classes.push('named')
-  // indented behind a thin line
+  // the text is indented, with a thin line at its left
   if ((row.kind === 'markdown' || row.kind === 'content') && isTextBelow(row.slot.entry.peek()))
     classes.push('aside')
   return classes.join(' ')
@@ -105,7 +105,7 @@ function Content({ row }: { row: Row }) {
 
 function Markdown({ row }: { row: MarkdownRow }) {
   const { host } = useApp()
-  // an entry that was replaced may have another document
+  // subscribe to the entry, since a replaced entry may have another document
   void row.slot.entry.value
   const document = row.slot.documents[row.block]
   if (!document) return null
@@ -128,7 +128,7 @@ function Markdown({ row }: { row: MarkdownRow }) {
   )
 }
 
-/** A block of a message that isn't text. */
+/** A content block of a message that isn't text. */
 function BesideText({ slot, block }: { slot: EntrySlot; block: number }) {
   const content: ContentBlock | undefined = growingBlocks(slot.entry.value)[block]
   return content ? <ContentBlockView block={content} /> : null

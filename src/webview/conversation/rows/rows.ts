@@ -26,7 +26,7 @@ interface Segment {
   /** entry after the last */
   to: number
   rows: Row[]
-  /** the segment's position */
+  /** position among the segments */
   position: number
 }
 
@@ -38,7 +38,7 @@ export class RowModel {
   readonly window = new ListWindow<Row>()
   /** Increases when rows were added, removed or moved. */
   readonly version = signal(0)
-  /** Returns the row with the focus, which would be lost if the row were folded into a run. */
+  /** Returns the row with the focus, which isn't folded into a run, since it would lose the focus. */
   focusedRow: () => Row | undefined = () => undefined
   /** by entry index; `undefined` if not fetched */
   slots: Array<EntrySlot | undefined> = []
@@ -52,8 +52,8 @@ export class RowModel {
   }
 
   /**
-   * Replaces all entries; rows that still exist keep their heights. `isPart`: the missing ones can't be fetched yet, so they get one
-   * row, which is made much faster than thousands.
+   * Replaces all entries; rows that still exist keep their heights. `isPart`: missing entries can't be fetched yet, so all of them get
+   * a single row, which is much faster than thousands of rows.
    */
   reset(slots: ReadonlyArray<EntrySlot | undefined>, isPart = false): void {
     this.#isPart = isPart
@@ -66,7 +66,7 @@ export class RowModel {
     this.version.value++
   }
 
-  /** Entries are new, were fetched, or changed their kind, status or openness: `from` inclusive, `to` exclusive. */
+  /** Updates the rows of entries that are new, were fetched, expanded or collapsed, or changed kind or status. `to` is exclusive. */
   changed(from: number, to: number): void {
     if (to - from === 1 && this.#changedInRun(from)) {
       this.version.value++
@@ -110,8 +110,8 @@ export class RowModel {
   }
 
   /**
-   * Adds a new entry, or a completed edit, to the run above it, together with following entries that belong to it. Returns false if it's
-   * for no run, or rows in view would move.
+   * Adds a new entry, or a completed edit, to the run above it, together with following entries that belong to the run. Returns false if
+   * the entry doesn't belong to the run, or rows in view would move.
    */
   #addedToRun(index: number): boolean {
     const run = this.#segmentOf[index - 1]
@@ -150,7 +150,7 @@ export class RowModel {
     return true
   }
 
-  /** Text grew at the end of an entry. */
+  /** Updates the rows of an entry whose text grew at its end. */
   grown(slot: EntrySlot): void {
     if (this.#hides(slot)) return
     const segment = this.#segmentOf[slot.index]
@@ -188,9 +188,9 @@ export class RowModel {
   }
 
   /**
-   * The rows of an entry, in order, without the line of entries that were set aside and the line at the end of the turn. If the entry is
-   * collapsed into a run, the rows of the run. None if the entry is shown in the line of its tool call, or if its subagent or its turn is
-   * collapsed.
+   * Returns the rows of an entry, in order, without the line of entries that were set aside and the line at the end of the turn. For an
+   * entry that is collapsed into a run, returns the rows of the run. Returns no rows if the entry is shown in the line of its tool call, or
+   * if its subagent or its turn is collapsed.
    */
   rowsOf(entryIndex: number): readonly Row[] {
     const all = this.#segmentOf[entryIndex]?.rows ?? []
@@ -198,13 +198,13 @@ export class RowModel {
     return rows.at(-1)?.kind === 'turn' ? rows.slice(0, -1) : rows
   }
 
-  /** The line at the end of a turn, by the turn's last entry. */
+  /** Returns the line at the end of a turn, by the index of the turn's last entry. */
   turnRowOf(entryIndex: number): Row | undefined {
     const last = this.#segmentOf[entryIndex]?.rows.at(-1)
     return last?.kind === 'turn' ? last : undefined
   }
 
-  /** Answered permissions, which the line of their tool call shows, and entries of a collapsed subagent or turn. Pending requests are always shown. */
+  /** Whether an entry has no rows: an answered permission, which its tool call's line shows, or part of a collapsed subagent or turn. */
   #hides(slot: EntrySlot): boolean {
     const entry = slot.entry.peek()
     if (slot.call && entry.kind === 'permission' && entry.outcome) return true
@@ -228,14 +228,14 @@ export class RowModel {
     return this.#expansion.run(run.slots[0]!.id).peek()
   }
 
-  /** Whether the user looks at one of the entries: it's expanded, or has the focus. A request that was just answered loses its row. */
+  /** Whether an entry must keep its row because the user looks at it: the entry is expanded, or its row has the focus. */
   #staysInView(slots: readonly EntrySlot[]): boolean {
     const row = this.focusedRow()
     const focused = row && 'slot' in row && !this.#hides(row.slot) ? row.slot : undefined
     return slots.some(slot => isOpened(slot) || slot === focused)
   }
 
-  /** The entries of the expanded runs. */
+  /** Returns the entries of the expanded runs. */
   #inOpenRuns(segments: readonly Segment[]): ReadonlySet<EntrySlot> {
     const slots = segments.flatMap(({ rows: [head] }) =>
       head?.kind === 'run' && this.#isOpen(head) ? head.slots : [],
@@ -270,7 +270,7 @@ export class RowModel {
     this.#mendGap(to - 1)
   }
 
-  /** The space above the first row after an entry depends on the entry's last row. */
+  /** Updates the space above the first row after an entry, which depends on the entry's last row. */
   #mendGap(entryIndex: number): void {
     const segment = this.#segmentOf[entryIndex]
     if (!segment) return
@@ -286,7 +286,7 @@ export class RowModel {
     row.measured = measured
   }
 
-  /** Number of rows of the segments before a position. */
+  /** Returns the number of rows of the segments before a position. */
   #rowBefore(position: number): number {
     for (let i = position - 1; i >= 0; i--) {
       const last = this.#segments[i]!.rows.at(-1)
@@ -295,7 +295,7 @@ export class RowModel {
     return 0
   }
 
-  /** `seen`: the entries that were in expanded runs. */
+  /** Divides entries into segments. `seen`: the entries that were in expanded runs. */
   #segment(from: number, to: number, seen: ReadonlySet<EntrySlot>): Segment[] {
     const list: Segment[] = []
     for (let i = from; i < to; ) {
@@ -346,21 +346,21 @@ function rowsByKey(rows: readonly Row[]): Map<string, Row> {
   return new Map(rows.map(row => [row.key, row]))
 }
 
-/** A row's gap and name depend on the row before it. */
+/** The properties of a row that depend on the row before it. */
 type Lead = Pick<Row, 'gap' | 'named'>
 
 function leadOf(before: Row | undefined, row: Row): Lead {
   return { gap: gapBetween(before, row), named: isNamed(before, row) }
 }
 
-/** Of thousands, while only the end of a long conversation was fetched. */
+/** The lead of a missing entry after another one, which thousands have while only the end of a long conversation was fetched. */
 const BOTH_MISSING: Lead = { gap: 16, named: false }
 
 function heightOf({ gap, named }: Lead): number {
   return gap + (named ? NAME_HEIGHT : 0)
 }
 
-/** Returns the old row if only its height differs, otherwise the new row with the old height. */
+/** Returns the old row if it differs only in its height, otherwise the new row with the old row's height. */
 function keepHeight(old: Row | undefined, row: Row, lead: Lead): Row {
   const isOther = old && 'count' in old && 'count' in row && old.count !== row.count
   if (!old || old.kind !== row.kind || isOther) {
@@ -387,7 +387,7 @@ function withLead(row: Row, { gap, named }: Lead): Row {
 
 const lookups = new Set(['read', 'search', 'fetch'])
 
-/** The least number of tool calls that become one line. */
+/** Minimum number of tool calls that become one line. */
 const MIN_CALLS: Readonly<Record<RunKind, number>> = { lookup: 2, edit: 4 }
 
 /** Whether entries that may form a run are enough for one. */
@@ -399,9 +399,9 @@ function isRun(slots: readonly EntrySlot[]): boolean {
 }
 
 /**
- * The kind of run that an entry may be part of. Reads and searches without content of their own may be, except those that needed a
- * permission: their line shows the answer. Completed edits that nobody refused may be, too; the user must see all other edits. An answered
- * permission has no row, so it doesn't separate the edits before and after it.
+ * Returns the kind of run that an entry may be part of, if any. A run may contain reads and searches without content of their own, except
+ * those that needed a permission, since their line shows the answer; and completed edits that nobody refused, since the user must see all
+ * other edits. An answered permission has no row, so it doesn't separate the edits before and after it.
  */
 function runOf(slot: EntrySlot): RunKind | undefined {
   const entry = slot.entry.peek()

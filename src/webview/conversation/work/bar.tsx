@@ -6,7 +6,7 @@ import { useApp } from '../context.ts'
 
 interface BarLineProps {
   open: Signal<boolean>
-  /** codicon */
+  /** the name of a codicon */
   icon: string
   /** the title */
   children: ComponentChildren
@@ -32,7 +32,7 @@ export function BarLine({ open, icon, children, end }: BarLineProps) {
   )
 }
 
-/** In a window of less than this height, a request and the open bars leave no space for the conversation. CSS pixels. */
+/** In a lower window, a request and the open bars leave no space for the conversation. CSS pixels. */
 const LOW_WINDOW = 760
 
 const low = signal(false)
@@ -43,8 +43,8 @@ measure()
 window.addEventListener('resize', measure)
 
 /**
- * Whether a bar above the composer is open. In a low window it closes by itself while a request is pending, unless the
- * user opens it then; after the request is answered, the previous state is restored.
+ * Returns whether a bar above the composer is open. In a low window, the bar closes by itself while a request is pending,
+ * unless the user opens it then; after the request is answered, the previous state is restored.
  */
 export function useBarOpen(): Signal<boolean> {
   const { store } = useApp()

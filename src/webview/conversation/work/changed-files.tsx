@@ -49,7 +49,7 @@ export function ChangedFiles() {
           label={t('Keep All Changes')}
           onClick={() => host.send('changes/keep')}
         />
-        {/* does the same as the line, at the position of each bar's chevron; keyboard users have the line */}
+        {/* a chevron that does the same as the line, where every bar has it; keyboard users use the line */}
         <span
           class="changes-toggle"
           aria-hidden="true"
@@ -85,7 +85,7 @@ export function ChangedFiles() {
 /** With more files than this, which is about what fits into the view, there's a search field. */
 const MAX_WITHOUT_SEARCH = 10
 
-/** The files whose path contains every word of the search. */
+/** A search field, and the files whose path contains every word of the search. */
 function SearchedFiles({ files }: { files: readonly ChangedFileNote[] }) {
   const { store } = useApp()
   const field = useRef<HTMLInputElement>(null)
@@ -132,13 +132,13 @@ function SearchedFiles({ files }: { files: readonly ChangedFileNote[] }) {
   )
 }
 
-/** How many rows are drawn: about ten fit into the view. `AHEAD`: before it. */
+/** Number of rows in the page, of which about ten fit into the view. `AHEAD`: number of rows above the view. */
 const ROWS = 48
 const AHEAD = 16
-/** Others are drawn only after that many rows were scrolled. */
+/** Number of rows that must be scrolled before other rows are drawn. */
 const STEP = 8
 
-/** The rows near the view: all rows have the same height. */
+/** The list of files, which draws only the rows near the view, since all rows have the same height. */
 function Files({ files }: { files: readonly ChangedFileNote[] }) {
   const [from, setFrom] = useState(0)
   const [height, setHeight] = useState(24)
@@ -150,7 +150,7 @@ function Files({ files }: { files: readonly ChangedFileNote[] }) {
   useLayoutEffect(measure, [])
   const first = Math.max(0, Math.min(from, files.length - ROWS))
   const drawn = files.slice(first, first + ROWS)
-  // Preact skips a row that is the same as before
+  // Preact skips a row whose virtual node is the same object as before
   const rows = useMemo(() => new Map<number, VNode>(), [files])
   const row = (at: number, file: ChangedFileNote) => {
     const known = rows.get(at) ?? <File key={file.path} file={file} at={at} of={files.length} />
@@ -200,7 +200,7 @@ function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number 
       : file.uncertain && t('Some of it changed on disk during the turn (command or another program)')
   const line = useRef<HTMLButtonElement>(null)
   const decide = (how: 'changes/undo' | 'changes/keep' | 'changes/undecide') => {
-    // the buttons go with the decision, the focus stays at the row
+    // the buttons disappear with the decision, so the focus moves to the row
     line.current?.focus({ preventScroll: true })
     host.send(how, { path: file.path })
   }
@@ -286,7 +286,7 @@ function File({ file, at, of }: { file: ChangedFileNote; at: number; of: number 
 function describeDecision({ outcome, kept, reverted, undecided }: NonNullable<ChangedFileNote['decided']>): {
   icon: string
   text: string
-  /** for a narrow side bar */
+  /** a shorter text for a narrow side bar */
   short?: string
 } {
   switch (outcome) {

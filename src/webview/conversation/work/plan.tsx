@@ -6,7 +6,7 @@ import { ScrollArea } from '../../ui/scroll-area.tsx'
 import { useApp } from '../context.ts'
 import { BarLine, useBarOpen } from './bar.tsx'
 
-/** The agent's plans, one line each above the composer until expanded, and until the turn ends in which all steps are done. */
+/** The agent's plans, each in one line above the composer until expanded. A plan disappears after the turn that completes its last step. */
 export function Plans() {
   const { store } = useApp()
   const { plans: all = [], activity } = store.head.value ?? {}
@@ -26,7 +26,7 @@ export function Plans() {
   )
 }
 
-/** `undefined` if all are done. */
+/** Returns the current step of a plan; `undefined` if all steps are done. */
 function currentStep({ entries }: Plan): PlanEntry | undefined {
   return (
     entries.find(entry => entry.status === 'in_progress') ??

@@ -14,7 +14,7 @@ import { BarLine, useBarOpen } from './bar.tsx'
 /** After this time in milliseconds, work that didn't stop can be stopped again. */
 const STOP_AGAIN_MS = 10_000
 
-/** Work besides the turn's own, in one line above the composer; when expanded, with the last output line of each task. */
+/** Work that runs besides the turn, in one line above the composer; when expanded, with the last output line of each task. */
 export function RunningWork() {
   const { store } = useApp()
   const open = useBarOpen()
@@ -41,7 +41,7 @@ export function RunningWork() {
   )
 }
 
-/** The last lines are asked for once a second while the list is in view. */
+/** The list of running work. The last output lines are requested once a second while the list is shown. */
 function List({ work, others }: { work: Work[]; others: number }) {
   const { host } = useApp()
   const lines = useSignal<ReadonlyMap<string, string>>(new Map())
@@ -55,7 +55,7 @@ function List({ work, others }: { work: Work[]; others: number }) {
       .then(answer => {
         lines.value = new Map(work.map((one, i) => [workKey(one), answer[i] ?? '']))
       })
-      // the host shows another conversation or is gone: the reported data stays
+      // the host shows another conversation or no longer exists: keep the last lines
       .catch(() => undefined)
       .finally(() => {
         isAsking.current = false

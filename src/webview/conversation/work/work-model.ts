@@ -5,7 +5,7 @@ import type { ConversationHostMessages } from '../../../bridge/conversation-mess
 
 /** The agent's work outside of the conversation: the changed files, and whether the editor follows it. */
 export interface WorkModel {
-  /** of the conversation with that key */
+  /** the changed files of the conversation with the contained `key` */
   changes: ReadonlySignal<ChangedFiles>
   following: ReadonlySignal<boolean>
 }

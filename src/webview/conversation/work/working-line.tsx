@@ -30,13 +30,13 @@ export function WorkingLine() {
   )
 }
 
-/** Separate, so that the clock redraws nothing else. */
+/** The duration in seconds, a separate component so that the clock redraws nothing else. */
 function Seconds({ since }: { since: number }) {
   const seconds = Math.floor((now.value - since) / 1000)
   return seconds > 0 ? <span class="working-time">{formatSeconds(seconds)}</span> : null
 }
 
-/** The agent's activity, derived from its last entry. */
+/** Returns a word for the agent's activity, derived from the last entry. */
 export function activityWord(
   activity: SessionActivity,
   last: Entry | undefined,

@@ -5,7 +5,7 @@ import type { StateCommand } from '@codemirror/state'
 const ITEM = /^(\s*)(?:([-*+])|(\d{1,3})([.)]))(\s+)(\[[ xX]\]\s+)?/
 const FENCE = /^\s*(?:```|~~~)/gm
 
-/** Inserts a line break. In an item of a list, the next one begins; in an empty item, the list ends. */
+/** Inserts a line break. In a list item, the next item begins; in an empty item, the list ends. */
 export const insertLineBreak: StateCommand = target => {
   const { state, dispatch } = target
   const { main, ranges } = state.selection

@@ -109,18 +109,18 @@ export class TextEditor {
 }
 
 function extensionOf({ placeholder: words, attributes }: EditorAppearance): Extension {
-  // the first attribute of a name counts, so the placeholder's own isn't used
+  // the first value of an attribute counts, so these attributes override the placeholder's `aria-placeholder`
   return [EditorView.contentAttributes.of(attributes), placeholder(words)]
 }
 
-/** The page accepts style elements only with its nonce. */
+/** Returns the page's nonce, without which the page accepts no style elements. */
 function nonceOfPage(): string {
   return document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? ''
 }
 
 const autoDirection = Decoration.line({ attributes: { dir: 'auto' } })
 
-/** Each line gets the text direction of its first letter. */
+/** Gives each line the text direction of its first letter. */
 const lineDirection = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet

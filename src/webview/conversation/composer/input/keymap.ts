@@ -87,7 +87,7 @@ export const textKeymap: readonly KeyBinding[] = [
   ...historyKeymap,
 ]
 
-/** Deletes the selection, else a character or chip. */
+/** Returns a command that deletes the selection, or else the character or chip next to the cursor. */
 function deleteChar(forward: boolean): Command {
   return view => {
     const { state } = view

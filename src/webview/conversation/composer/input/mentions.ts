@@ -15,7 +15,7 @@ interface ChipParts {
   open(item: Attachment): void
 }
 
-/** Chips in the text: ranges that are rendered, skipped by the cursor, deleted and restored as a unit. */
+/** Chips in the text: ranges that are rendered as a unit, and that the cursor, deletion and undo treat as a unit. */
 export class Chips {
   readonly #field: StateField<DecorationSet>
   readonly #parts: ChipParts
@@ -41,7 +41,7 @@ export class Chips {
     })
   }
 
-  /** Initializes the chips in the text. */
+  /** Returns the editor extension for chips, with the initial chips. */
   extension(chips: readonly ChipRange[]): Extension {
     return [
       this.#field.init(state =>
@@ -133,8 +133,8 @@ class ChipWidget extends WidgetType {
 const VISIBLE_END = 14
 
 /**
- * Where to split a name so that it can be truncated in the middle: its length if it's short, or if it may be written from
- * right to left, which can't be split.
+ * Returns where to split a name so that it can be truncated in the middle: at its end if the name is short, or if it may be
+ * written from right to left, since such a name can't be split.
  */
 export function nameCut(name: string): number {
   return name.length > 2 * VISIBLE_END && /^[\x20-\x7e]+$/.test(name)

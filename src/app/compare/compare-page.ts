@@ -19,6 +19,8 @@ const STATE_MS = 250
 const FILES_MS = 2000
 /** The pause after a search of Git for changes, as a multiple of the search's duration, which is seconds in a large repository. */
 const PAUSE_FACTOR = 10
+/** The user waits for what an agent has changed, so the pause isn't longer. Milliseconds. */
+const MAX_PAUSE_MS = 10_000
 
 interface ComparePageOptions extends WebviewTabOptions {
   comparisons: Comparisons
@@ -243,7 +245,7 @@ export class ComparePage extends WebviewTab<CompareHostMessages> {
       this.#nextReadAt =
         id !== this.#shownId || this.#isUrgent
           ? 0
-          : performance.now() + Math.max(FILES_MS, took * PAUSE_FACTOR)
+          : performance.now() + Math.min(MAX_PAUSE_MS, Math.max(FILES_MS, took * PAUSE_FACTOR))
       for (const agent of this.#dirty) this.#readSoon(agent)
     }
   }

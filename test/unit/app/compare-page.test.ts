@@ -130,6 +130,18 @@ describe('the page that compares agents', () => {
     assert.doesNotMatch(found()[1]!, /isEarly/)
   })
 
+  it('reads the files of an agent that works after at most ten seconds, however long Git took', async () => {
+    run = { state: 'working', worked: 0 }
+    onRead = async () => {
+      passed += 3_600_000
+    }
+    page.show('a')
+    await until(() => sent.some(message => message.includes('compare/files')))
+    passed += 10_000
+    changed.fire({ id: 'a', agent: 0 })
+    await until(() => read.length === 2)
+  })
+
   it('reads the files of an agent again that is done while Git looks for its changes', async () => {
     run = { state: 'working', worked: 0 }
     let finish = () => {}

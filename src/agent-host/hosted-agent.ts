@@ -298,7 +298,7 @@ export class HostedAgent {
 
   #onMessage(window: AttachedWindow, message: HostMessage, body: Buffer): void {
     if (!isWindowMessage(message)) {
-      window.send({ type: 'refused', kind: message.type })
+      refuse(window, message)
       return
     }
     switch (message.type) {
@@ -467,6 +467,14 @@ export class HostedAgent {
     // The delay is limited to the maximum of `setTimeout`.
     this.#timer = setTimeout(() => this.#endIfUnneeded(), Math.min(remainingMs, 2 ** 31 - 1))
   }
+}
+
+/** Refuses a message. If the message is about a command, the command fails, because the window would wait for its end. */
+function refuse(window: AttachedWindow, message: HostMessage): void {
+  const reason = `The agent host doesn't accept this message: ${message.type}`
+  window.send({ type: 'refused', reason })
+  const { id = (message.info as { id?: unknown } | null | undefined)?.id } = message
+  if (typeof id === 'string') window.send({ type: 'commandFailed', id, message: reason })
 }
 
 function journalPath(id: string, { folder, started }: HostedAgentOptions): string {

@@ -29,7 +29,10 @@ const fields =
 
 const isEnvironment: Check = value => isRecord(value) && Object.values(value).every(isText)
 
-/** The messages that an attached window may send about its agent, with the fields of each message. */
+/**
+ * The messages that an attached window may send about its agent, with the fields of each message. A window and a host can be of different
+ * builds with the same `HOST_VERSION`, so a field that is new or has another type needs another version.
+ */
 export const windowMessages: Readonly<Record<string, Check>> = {
   write: fields({}),
   endInput: fields({}),

@@ -701,9 +701,11 @@ describe('the agent host', () => {
     window.maxBytes = 2 ** 20
     window.send({ type: 'attach', id: agent.id, confirmed: 0 })
     assert.equal((await window.next())?.type, 'attached')
-    const refused: unknown[] = []
+    const refused: string[] = []
+    const failed: unknown[] = []
     window.listen(message => {
-      if (message.type === 'refused') refused.push(message.kind)
+      if (message.type === 'refused') refused.push(String(message.reason))
+      if (message.type === 'commandFailed') failed.push(message.id)
     })
     const malformed: HostMessage[] = [
       { type: 'keep', times: null },
@@ -714,20 +716,23 @@ describe('the agent host', () => {
       { type: 'serve', port: -1 },
       { type: 'stop', times: {} },
       { type: 'runCommand', info: null, request: null },
-      { type: 'killCommand' },
+      { type: 'runCommand', info: { id: 'one' }, request: {} },
+      { type: 'killCommand', id: 'two' },
       { type: 'forgetCommand', id: 3 },
       { type: 'fly' },
     ]
     for (const message of malformed) window.send(message)
     await until(() => refused.length === malformed.length, 'the answers')
-    assert.deepEqual(
-      refused,
-      malformed.map(({ type }) => type),
-    )
+    assert.ok(refused.every((reason, at) => reason.endsWith(`: ${malformed[at]!.type}`)))
+    assert.deepEqual(failed, ['one', 'two'])
     window.dispose()
     await until(async () => (await info(agent.id))?.isAttached === false)
-    // it's kept as long as before
-    assert.ok(isRunning(agent.pid))
+    // it's kept as long as before, and answers the next window
+    const next = new HostChannel(connect(entry!.socket), MAX_HANDSHAKE_BYTES)
+    assert.ok(await greetHost(next, entry!.secret))
+    next.send({ type: 'attach', id: agent.id, confirmed: 0 })
+    assert.equal((await next.next())?.type, 'attached')
+    next.dispose()
   })
 
   it('is used again by another window, and ends its agents when it is told to end', async () => {

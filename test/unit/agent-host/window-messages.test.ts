@@ -21,6 +21,14 @@ const valid: Record<string, Record<string, unknown>> = {
   forgetCommand: { id: 'c' },
 }
 
+/** with the fields that may be missing */
+const whole: Record<string, Record<string, unknown>> = {
+  keep: { times: { silentMs: 1, idleMs: 2, totalMs: 3 } },
+  note: { sessionId: 's', note: { text: 'x' } },
+  stop: { times: { terminateAfterMs: 1, killAfterMs: 2 } },
+  runCommand: { ...command, request: { ...command.request, encoding: 'utf8' } },
+}
+
 describe('a message of a window to the agent host', () => {
   it('of each kind is accepted, and refused without any one of its fields or with null for it', () => {
     assert.deepEqual(Object.keys(valid), Object.keys(windowMessages))
@@ -37,6 +45,19 @@ describe('a message of a window to the agent host', () => {
         const wrong = { ...command, [part]: { ...values, [name]: null } }
         assert.equal(isWindowMessage({ type: 'runCommand', ...wrong }), false, `${part}.${name}`)
       }
+  })
+
+  it('may have all of its fields, none of which may have another type', () => {
+    for (const [type, params] of Object.entries(whole)) {
+      assert.ok(isWindowMessage({ type, ...params }), type)
+      for (const [field, value] of Object.entries(params)) {
+        if (field === 'note' || typeof value !== 'object') continue
+        for (const name of Object.keys(value as object)) {
+          const wrong: Record<string, unknown> = { ...params, [field]: { ...(value as object), [name]: {} } }
+          if (name !== 'env') assert.equal(isWindowMessage({ type, ...wrong }), false, `${type}.${name}`)
+        }
+      }
+    }
   })
 
   it('of an unknown kind is refused, and no value makes the check fail', () => {

@@ -263,6 +263,10 @@ export class HostedProcess implements RunningProcess, HostedLink {
         this.#serving.get(Number(message.port))?.resolve()
         this.#serving.delete(Number(message.port))
         return
+      case 'refused':
+        // shown with what the agent itself has to say
+        this.#stderr.append(`${String(message.reason)}\n`)
+        return
       case 'taken over':
         this.#input.takenOver(Number(message.writes))
         this.#lose.fire()

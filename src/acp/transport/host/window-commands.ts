@@ -86,6 +86,7 @@ export class WindowCommands {
       case 'commandFailed':
         this.#commands.delete(command.info.id)
         command.started.reject(new Error(String(message.message)))
+        command.gone.resolve()
         // The agent still waits for the exit of a command that an earlier window started.
         if (this.#earlier.has(command.info.id)) events?.onExit({ exitCode: 127, signal: null })
         return

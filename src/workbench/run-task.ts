@@ -11,8 +11,10 @@ interface RunOptions {
   signal?: AbortSignal
 }
 
-/** How long to wait after a task's end for the end of its process, with the exit code, which VS Code reports later. Milliseconds. */
+/** How much later than its task the end of the task's process, with the exit code, may be reported. Milliseconds. */
 const EXIT_CODE_MS = 2000
+/** The same for a task without a process, such as a task that only runs other tasks. Milliseconds. */
+const NO_PROCESS_MS = 200
 
 /** Runs a task; resolves to how it ended. */
 export async function runToEnd(
@@ -23,8 +25,14 @@ export async function runToEnd(
   try {
     return await new Promise((resolve, reject) => {
       let started: vscode.TaskExecution | undefined
+      let hasProcess = false
       const isOwn = (execution: vscode.TaskExecution) =>
         started ? execution === started : isSame(execution.task)
+      own.add(
+        vscode.tasks.onDidStartTaskProcess(({ execution }) => {
+          if (isOwn(execution)) hasProcess = true
+        }),
+      )
       own.add(
         vscode.tasks.onDidEndTaskProcess(({ execution, exitCode }) => {
           if (isOwn(execution)) resolve(exitCode === undefined ? { ended: true } : { exitCode })
@@ -32,8 +40,8 @@ export async function runToEnd(
       )
       own.add(
         vscode.tasks.onDidEndTask(({ execution }) => {
-          // the end of the task's process, with the exit code, may be reported right after this event
-          if (isOwn(execution)) setTimeout(() => resolve({ ended: true }), EXIT_CODE_MS)
+          if (isOwn(execution))
+            setTimeout(() => resolve({ ended: true }), hasProcess ? EXIT_CODE_MS : NO_PROCESS_MS)
         }),
       )
       if (waitMs !== undefined) {

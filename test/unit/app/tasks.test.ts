@@ -65,6 +65,7 @@ describe('the tasks of the editor', () => {
           ended.push(listener)
           return { dispose: () => ended.splice(ended.indexOf(listener), 1) }
         },
+        onDidStartTaskProcess: () => ({ dispose() {} }),
         onDidEndTask: () => ({ dispose() {} }),
       },
     })

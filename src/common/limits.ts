@@ -173,8 +173,8 @@ export const TYPED_PATH_MS = 1000
 export const CALLED_FILE_MS = 10_000
 /** How long a new session waits for a summary of the turns that it doesn't get in full. */
 export const SUMMARY_MS = 120_000
-/** How long a search for symbols waits for a language extension, which may have to start. Other results are shown meanwhile. */
-export const SYMBOLS_MS = 60_000
+/** How long a search for symbols waits for a language. Enter waits for it, too, if nothing else was found. */
+export const SYMBOLS_MS = 3000
 /** After this time, an agent that hasn't ended a canceled turn is reported as not responding to Stop. */
 export const CANCEL_GRACE_MS = 10_000
 /** How long an agent may take to stop the turn before another window takes over the session. */
@@ -201,9 +201,9 @@ export const EDITOR_RELOAD_MS = 1000
 /** If the editor loads the file later, but within this time, it reveals the change again. */
 export const EDITOR_LATE_RELOAD_MS = 60_000
 /** How long to wait for a review to show the next file after scrolling. */
-export const REVIEW_SCROLL_MS = 2000
+export const REVIEW_SCROLL_MS = 1000
 /** How long a key press in a review waits for the previous one, which may be asking the user. */
-export const REVIEW_STEP_MS = EDITOR_RELOAD_MS + REVIEW_SCROLL_MS
+export const REVIEW_STEP_MS = EDITOR_RELOAD_MS + 2 * REVIEW_SCROLL_MS
 /** Time limit for a registry's response. */
 export const REGISTRY_MS = 20_000
 /** Some agents respond to a load before they replay the conversation. The replay counts as complete after this time without an update. */

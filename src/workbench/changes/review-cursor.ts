@@ -34,8 +34,12 @@ export class ReviewCursor extends Owner {
     this.#changes = changes
     this.#editors = editors
     this.register(
-      vscode.window.onDidChangeTextEditorSelection(({ kind }) => {
-        if (kind !== undefined && kind !== vscode.TextEditorSelectionChangeKind.Command) this.#leave()
+      vscode.window.onDidChangeTextEditorSelection(({ kind, selections: [selection] }) => {
+        // VS Code has loaded a file
+        if (kind === undefined) return
+        if (kind !== vscode.TextEditorSelectionChangeKind.Command) this.#leave()
+        // such as Go to Line
+        else if (selection?.active.line !== this.#led?.line) this.#led = undefined
       }),
     )
     this.register(editors.onDidOpenReview(() => void this.#begin()))
@@ -44,6 +48,11 @@ export class ReviewCursor extends Owner {
         if (editor) this.#leave()
       }),
     )
+  }
+
+  override dispose(): void {
+    this.#led = undefined
+    super.dispose()
   }
 
   /** Takes the cursor of the active editor as the user's position again. */
@@ -119,28 +128,32 @@ export class ReviewCursor extends Owner {
   }
 
   async go(position: HunkPosition): Promise<void> {
-    this.#led = undefined
+    this.#led = position
     const end = performance.now() + EDITOR_RELOAD_MS
     const isLoaded = await this.#reloaded(position.path, () => end - performance.now())
+    // a later key press has led the user elsewhere
+    if (this.#led !== undefined && this.#led !== position) return
     await this.#show(position)
-    if (!isLoaded) void this.#stay(position)
+    if (!isLoaded) this.#stay(position).catch(() => {})
   }
 
   /**
-   * Puts the cursor at the position again when the editor loads a write to the file late, unless the user has moved since. Doesn't move the
-   * focus.
+   * Puts the cursor at the change again when the editor has loaded a write to the file after all, unless the user has moved or typed since.
+   * The focus stays where it is.
    */
   async #stay(position: HunkPosition): Promise<void> {
     this.#led = position
-    const { path, line } = position
+    const { path, id } = position
     const end = performance.now() + EDITOR_LATE_RELOAD_MS
     const isHere = () => this.#led === position
-    const isLoaded = await this.#reloaded(path, () => (isHere() ? end - performance.now() : 0))
+    if (!(await this.#reloaded(path, () => (isHere() ? end - performance.now() : 0)))) return
+    const hunks = await this.#changes.hunks(this.shown, path)
+    const line = id === undefined ? position.line : hunks.find(hunk => hunk.id === id)?.start
     const inReview = this.#editors.shownReview && (await this.#innerEditors()).get(path)
     const active = vscode.window.activeTextEditor
     const editor =
       inReview ?? (active && (await this.pathIn(active.document.uri)) === path ? active : undefined)
-    if (!isLoaded || !editor || !isHere()) return
+    if (!editor || editor.document.isDirty || line === undefined || !isHere()) return
     putCursor(editor, line)
     if (inReview) this.#mark(inReview)
   }
@@ -175,12 +188,16 @@ export class ReviewCursor extends Owner {
     const document = await this.#documentOf(path)
     if (!document) return true
     const plain = (text: string | undefined) => text?.replaceAll('\r\n', '\n')
+    const changed: vscode.Event<unknown> = listener =>
+      vscode.workspace.onDidChangeTextDocument(event => {
+        if (event.document === document) listener(event)
+      })
     for (;;) {
       const text = await this.#changes.text(path)
       if (document.isDirty || plain(document.getText()) === plain(text)) return true
       const ms = leftMs()
       if (ms <= 0 || document.isClosed) return false
-      await happens(vscode.workspace.onDidChangeTextDocument, ms)
+      await happens(changed, ms)
     }
   }
 

@@ -54,6 +54,15 @@ describe('the cursor at a change that was just reverted', () => {
     await waitFor('the cursor', () => lines.at(-1) === 1 && editor.selection.active.line === 1)
   })
 
+  it('stays behind what the user types before the load', async () => {
+    await vscode.commands.executeCommand('type', { text: 'x' })
+    await waitFor('the text', () => editor.document.isDirty && editor.selection.active.character === 1)
+    await vscode.commands.executeCommand('type', { text: 'y' })
+    await waitFor('the text', () => editor.document.lineAt(1).text.length === 'xyMercury'.length)
+    assert.equal(editor.document.lineAt(1).text, 'xyMercury')
+    await vscode.commands.executeCommand('workbench.action.files.revert')
+  })
+
   it('stays where the user moved it meanwhile', async () => {
     await vscode.commands.executeCommand('cursorBottom', { source: 'keyboard' })
     await waitFor('the user to be at the end', () => lines.at(-1) === 4)

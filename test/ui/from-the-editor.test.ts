@@ -178,7 +178,9 @@ describe('in the editor, Parley', () => {
           { timeout: 10_000 },
         )
         if (await succeeds(hinted)) return true
+        await keyboard.up('Shift')
         await keyboard.press('Escape')
+        await mouse.move(x, y)
       }
       await keyboard.up('Shift')
       await mouse.up()

@@ -99,7 +99,7 @@ type Allowed = ReadonlyMap<string, { envFile?: EnvFile }>
 interface ServerSelection {
   passed: McpServer[]
   notes: McpServerNote[]
-  /** Of the bridges, until the session ends. */
+  /** The followers of the bridges, to keep until the session ends. */
   links: BridgeFollower[]
 }
 
@@ -111,7 +111,7 @@ export class McpServers extends Owner {
   readonly #options: McpServersOptions
   readonly #changed = this.register(new Emitter<void>())
   #fromSettings: McpSource[]
-  /** The files, as read last. */
+  /** The paths of the files that {@link McpServers.sources} read last. */
   #files: readonly string[] = []
   /** Servers from files that lacked an input: the user isn't asked at each start of a session. */
   readonly #withoutInput = new Set<string>()
@@ -255,7 +255,7 @@ export class McpServers extends Owner {
     if (!this.#options.trusted())
       return { reason: l10n.t("MCP servers don't start until you trust this workspace.") }
     this.#withoutInput.delete(key)
-    // for any session
+    // the check is for any session, so an exclusion is ignored
     const { exclusion: _, ...candidate } = one
     const allowed = await this.#allowed([candidate], {}, 'again')
     return this.#resolve(candidate, {}, allowed)

@@ -87,7 +87,7 @@ export interface McpPlace {
   scope: SettingScope
   /** The workspace folder's name, for the scope `folder`. */
   folder?: string
-  /** The file that contains it; absent for `parley.mcpServers`. */
+  /** The file that defines the servers; absent for `parley.mcpServers`. */
   file?: string
 }
 
@@ -101,7 +101,7 @@ export interface McpEntry {
 /** The servers and inputs of one source. */
 export interface McpSource extends McpPlace {
   entries: McpEntry[]
-  /** An id may occur once. */
+  /** Each id occurs only once. */
   inputs: McpInput[]
   problems: SettingProblem[]
   /** The user turned the source off, so it wasn't read. */
@@ -134,7 +134,7 @@ type Path = Array<string | number>
 class SourceReader {
   readonly #problems: SettingProblem[] = []
   readonly #place: McpPlace
-  /** The scope, as servers and inputs have it. */
+  /** The properties that say where a server or input is defined. */
   readonly #origin: Pick<McpServerDefinition, 'scope' | 'folder' | 'file'>
 
   constructor(place: McpPlace) {
@@ -320,7 +320,7 @@ class SourceReader {
   }
 
   #problem(path: Path, message: string, fatal = true): undefined {
-    // the others say why a server can't be used
+    // fatal problems are always kept: they say why a server can't be used
     if (fatal || this.#problems.length < MAX_PROBLEMS)
       this.#problems.push(placeProblem(this.#place, path, message, fatal))
     return undefined

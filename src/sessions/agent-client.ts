@@ -41,7 +41,7 @@ export class AgentClients {
     return arriving
   }
 
-  /** `sessions`: the sessions of the agent's process; `undefined` before it's ready. */
+  /** Returns the client of a process. `sessions`: returns the sessions of the process; `undefined` before it's ready. */
   readonly of = (agentId: string, sessions: () => AgentSessions | undefined): AgentClient => {
     const { nativeElicitation, mcpMessage } = this.#options
     return {
@@ -60,7 +60,7 @@ export class AgentClients {
     }
   }
 
-  /** Waits for a session that is being opened; `undefined` if it isn't opened. */
+  /** Waits for a session that is being opened. Resolves to its services, or to `undefined` if the session isn't opened. */
   async #waitForServices(
     agentId: string,
     sessionId: () => string,
@@ -75,8 +75,8 @@ export class AgentClients {
   }
 
   /**
-   * An elicitation for one of our requests, such as signing in, is shown where the user works with the agent, and ends with that request
-   * (`signal`). If that conversation is closed first, the user is asked outside of conversations.
+   * Asks the user. An elicitation for one of Parley's requests, such as signing in, is shown in the agent's active conversation, and ends
+   * with the request (`signal`). If the conversation is closed first, the user is asked outside of conversations.
    */
   async #elicit(
     agentId: string,

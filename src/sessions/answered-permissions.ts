@@ -9,10 +9,10 @@ import { commandsOfInput } from '../conversation/tool-command.ts'
 import { windowsScriptOf } from '../conversation/windows-script.ts'
 import type { PathRules } from '../editor/path-rules.ts'
 
-/** Tool calls are searched for among this many of the last entries. */
+/** Maximum number of last entries in which a tool call is searched for. */
 const MAX_BACK = 1000
 
-/** The files and commands for which the session's permission requests were answered, until the turn ends. */
+/** The changes that the user allowed and the commands that rules allowed in a session, until the turn ends. */
 export class AnsweredPermissions extends Owner {
   readonly #session: Session
   readonly #rules: PathRules
@@ -42,7 +42,7 @@ export class AnsweredPermissions extends Owner {
     )
   }
 
-  /** Whether the user has allowed exactly this change. The permission is used up by one write. */
+  /** Whether the user has allowed exactly this change. Removes the permission, which is valid for one write. */
   takeChange({
     realPath,
     before,
@@ -137,8 +137,8 @@ function plain(text: string): string {
 }
 
 /**
- * The folders that a subagent works in: its own, as far as the agent reported them, else the session's (`around`). `undefined` if the id
- * isn't a subagent's.
+ * Returns the folders that a subagent works in: its own folders, as far as the agent reported them, else the session's (`around`). Returns
+ * `undefined` if the id isn't a subagent's.
  */
 export function subagentRoots(
   state: ReducingState,

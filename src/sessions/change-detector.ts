@@ -14,18 +14,18 @@ import { FRESH_MS, isWrittenSince } from '../editor/files/file-system.ts'
 import { DetectedTurn } from './detected-turn.ts'
 import { RecentSaves } from './recent-saves.ts'
 
-/** Maximum share of time for checks, and their minimum interval in milliseconds. */
+/** Maximum share of the time that is spent on checks, and their minimum interval in milliseconds. */
 const SHARE = 1 / 8
 const MIN_WAIT_MS = 2000
 
-/** A turn that may outlive its window, with the contents of its folders from before the turn. */
+/** A stored turn, which may outlive its window, with a snapshot of the folders from before the turn. */
 const storedTurn = z.object({ number: z.number(), began: z.number(), before: storedSnapshotSchema })
 type StoredTurn = z.infer<typeof storedTurn>
 
 export interface ChangeDetectorOptions {
   session: Session
   changes: SessionChanges
-  /** The user saved a file in the editor. */
+  /** Fires when the user saved a file in the editor. */
   onDidSave: Event<string>
   log: Logger
   tree?: Pick<WorkTree, 'prepare' | 'snapshot' | 'accept' | 'changed'>
@@ -34,8 +34,8 @@ export interface ChangeDetectorOptions {
 }
 
 /**
- * Notifies the change tracker when turns run, and which files changed during a turn without a tool call that names them, usually because of
- * commands. Files that the user saves meanwhile are the user's.
+ * Notifies the change tracker when turns run, and of files that changed during a turn although no tool call names them, usually because of
+ * commands. Changes that the user saves meanwhile count as the user's.
  */
 export class ChangeDetector extends Owner {
   readonly #session: Session
@@ -46,7 +46,7 @@ export class ChangeDetector extends Owner {
   readonly #saves = new RecentSaves()
   /** the running turn */
   #turn: DetectedTurn | undefined
-  /** for each running detection its turn, which may have ended */
+  /** the turns whose changes are being detected, some of which may have ended */
   #detecting: readonly DetectedTurn[] = []
   #timer: NodeJS.Timeout | undefined
   #cost = 0
@@ -87,7 +87,7 @@ export class ChangeDetector extends Owner {
 
   #end(): void {
     clearTimeout(this.#timer)
-    // the agent continues in the background
+    // a live agent may continue in the background, so keep the stored turn unless the session ended
     if (this.#session.phase !== 'ready') this.#turns?.set(this.#changes.session, undefined)
     void this.#changes.endTurn()
   }
@@ -134,7 +134,7 @@ export class ChangeDetector extends Owner {
 
   #begin(earlier?: DetectedTurn, stored?: StoredTurn): DetectedTurn {
     const session = this.#session
-    // by the clock of the file system, which may be behind: what the agent writes at once is the turn's
+    // the clock of the file system may be behind, so allow some time: files that the agent writes at once belong to the turn
     const now = Date.now()
     // the clock may have been set back since the last turn
     const began = stored?.began ?? Math.max(now - FRESH_MS, this.#endedAt > now ? 0 : this.#endedAt)
@@ -163,10 +163,10 @@ export class ChangeDetector extends Owner {
     this.#turns?.set(this.#changes.session, before && ({ number, began, before } satisfies StoredTurn))
   }
 
-  /** The user saved a file, or decided about its changes. */
+  /** Notes that the user saved a file or decided about its changes: its content isn't a change of the turn. */
   #accept(file: string): void {
     this.#saves.add(file, Date.now())
-    // also right after a turn
+    // a turn that has just ended may still be in detection
     for (const turn of new Set([...(this.#turn ? [this.#turn] : []), ...this.#detecting]))
       this.#acceptIn(turn, file)
   }
@@ -178,7 +178,7 @@ export class ChangeDetector extends Owner {
     turn.save(file, accepting.catch(this.#failed("A saved file couldn't be checked")))
   }
 
-  /** Otherwise, what a command wrote to the file would be saved together with the user's edit, and count as the user's. */
+  /** Checks for changes before the user edits the file: later, a command's changes would be saved with the edit, as the user's. */
   async #lookBeforeEdit(file: string): Promise<void> {
     const turn = this.#turn
     if (!turn?.worked) return
@@ -198,13 +198,13 @@ export class ChangeDetector extends Owner {
 
   async #detect(turn: DetectedTurn): Promise<void> {
     const changes = this.#changes
-    // the user's decisions and saves while files are being checked
+    // watch the user's decisions and saves while files are being checked
     const isKeptOrUndone = changes.watchDecisions()
     const isSaved = turn.watchSaves()
     this.#detecting = [...this.#detecting, turn]
     try {
       await turn.accepted
-      // files that tool calls have reported are known
+      // first let the tracker handle the files that tool calls have reported
       await changes.reported
       const start = performance.now()
       const found = await this.#tree.changed(await turn.before, {

@@ -20,17 +20,17 @@ import type { AgentDirectory, AgentEntry, SessionRecords } from './ports.ts'
 import type { HeldSessions } from './session-leases.ts'
 import { fileNameOfTitle, titleOf } from './session-title.ts'
 
-/** The start of the URIs of conversations that are context of a prompt. */
+/** The start of the URIs of conversations that are attached to a prompt as context. */
 export const CONVERSATION_URI = 'parley:/'
 
-/** A conversation that continues in another session, and the part of it that the session gets. */
+/** A conversation that continues in another session, and which part of the conversation that session gets. */
 export interface Continuing extends Pick<Continued, 'summary' | 'max' | 'without'> {
   from: OpenSession
 }
 
 /**
- * The state of the session in which a conversation continues: a new session of the agent with this name, or the `earlier` session
- * of the conversation with this key.
+ * Returns the state of the session in which a conversation continues: a new session of the agent with this name, or the conversation's
+ * earlier session with the key `earlier`.
  */
 export function stateToContinue(continuing: Continuing, agentName: string, earlier?: string): ReducingState {
   const { from, summary } = continuing
@@ -64,14 +64,15 @@ function describe({ turns, of, isPart }: LatestTurns, agentName: string, knows: 
 }
 
 /**
- * The part that the next session gets: a new session, or the one with the key `earlier`, which already knows a part of the conversation.
+ * Returns the part that the next session gets: a new session, or the session with the key `earlier`, which already knows a part of the
+ * conversation.
  */
 function partFor(continuing: Continuing, earlier?: string): LatestTurns {
   const { from, max } = continuing
   return latestTurns(missingIn(continuing, earlier), conversationInfo(from), boundedLimit(max))
 }
 
-/** The latest turns that the next session doesn't get, up to the length limit of those that it gets; `undefined` if it gets all. */
+/** Returns the text of the latest turns that the next session doesn't get, up to a length limit; `undefined` if it gets all turns. */
 export function omittedTurns(continuing: Continuing, earlier?: string): string | undefined {
   const { from: first } = partFor(continuing, earlier)
   if (first === 0) return undefined
@@ -91,19 +92,19 @@ function missingIn(continuing: Continuing, earlier: string | undefined) {
   return { terminals, entries: entriesToTell(all, earlier) }
 }
 
-/** The stored limit may have any value. */
+/** Returns the stored limit, which may have any value, bounded by the maximum. */
 function boundedLimit(max = MAX_CONVERSATION_CONTEXT): number {
   return Math.min(max, MAX_CONVERSATION_CONTEXT)
 }
 
-/** The header of a document with the conversation's text. */
+/** Returns the data for the header of a document with the conversation's text. */
 export function conversationInfo({ session, agentName, plan }: OpenSession) {
   return { title: titleOf(session) || l10n.t('Conversation'), agentName, cwd: plan.setup.cwd }
 }
 
 /**
- * The part of its conversation that the session's agent hasn't got, to go with the next prompt; `undefined` if there is none. As
- * text if the agent doesn't support files.
+ * Returns the part of the conversation that the session's agent hasn't received, to send with the next prompt; `undefined` if there is
+ * none. The part is sent as text if the agent doesn't support embedded files.
  */
 export function contextToTell(open: OpenSession): ContentBlock | undefined {
   const { session, key } = open
@@ -124,8 +125,8 @@ export function contextToTell(open: OpenSession): ContentBlock | undefined {
 }
 
 /**
- * The latest session of this agent that the conversation used before; `undefined` if there is none. An agent that leaves its own session,
- * for example because the context is full, doesn't return to an older one.
+ * Returns the latest session of this agent that the conversation used before; `undefined` if there is none. If the conversation continues
+ * with the same agent, for example because the context is full, it doesn't return to an older session.
  */
 export function earlierSessionOf(
   agentId: string,
@@ -142,8 +143,8 @@ export function earlierSessionOf(
 }
 
 /**
- * The previous agent of the conversation, to which the user can return, and the notice about the switch; `undefined` while that isn't
- * possible.
+ * Returns the previous agent of the conversation, to which the user can return, and the notice about the switch; `undefined` while the
+ * user can't return.
  */
 export function agentBefore(
   { agentId, session: { state, phase } }: OpenSession,
@@ -158,8 +159,8 @@ export function agentBefore(
 }
 
 /**
- * The sessions that the conversation of the session with this key was forked from or used before. A fork or an imported file alone doesn't
- * give this conversation the right to decide about another session's changes.
+ * Returns the sessions that the conversation of the session with this key was forked from or used before. A fork or an imported file alone
+ * doesn't give this conversation the right to decide about another session's changes.
  */
 export function originsOf(
   state: Pick<SessionState, 'entries'>,
@@ -175,7 +176,7 @@ export function originsOf(
   })
 }
 
-/** The session in which this session's conversation continued; `undefined` if it's still here. */
+/** Returns the session in which this session's conversation has continued; `undefined` if the conversation is still in this session. */
 export function whereNow(
   { agentId, sessionId }: SessionId,
   records: Pick<SessionRecords, 'get'>,
@@ -185,7 +186,7 @@ export function whereNow(
   return record && { ...next, cwd: record.cwd }
 }
 
-/** The keys of the sessions that the conversation was in before the session with this key. */
+/** Returns the keys of the sessions that the conversation was in before the session with this key. */
 export function sessionsBefore(key: string, records: Pick<SessionRecords, 'agentIds' | 'list'>): string[] {
   const all = records.agentIds().flatMap(agentId => records.list(agentId))
   return all
@@ -209,10 +210,10 @@ export function recordContinuation(
     pinned: record?.pinned === true,
   })
   if (givenTitle !== undefined) to.session.conversation.giveTitle(givenTitle)
-  // a crash or a full disk must not leave a row without its conversation
+  // store first: a crash or a full disk must not leave a row in lists without its conversation
   to.recorder?.flush()
   if (to.recorder?.isStored === false) return
-  // if another window has the conversation, it continues there
+  // if another window has the previous session, the conversation continues there
   if (!held.acquire(reference)) return
   held.release(reference)
   records.noted(from.agentId, reference, { continuedIn: next })
@@ -223,7 +224,7 @@ export function recordContinuation(
   }
 }
 
-/** False if the user has since opened the session separately, or has imported the other one. */
+/** Whether the session continues in the session with this key: not if the user has since opened it separately or imported the other. */
 function leadsTo({ continuedIn: next }: LocalSession, key: string): boolean {
   return next !== undefined && sessionKey(next.agentId, next.sessionId) === key
 }

@@ -26,9 +26,9 @@ export interface ControllerOptions
     SessionOpenerOptions,
     'elsewhere' | 'reports' | 'hasPrompts' | 'agentChosen' | 'agentReplaced' | 'moved' | 'records'
   > {
-  /** After this time without an answer, a notice says that the agent is slow. Milliseconds. */
+  /** How long the agent may take to answer before a notice says that it's slow, in milliseconds. */
   slowAfterMs?: number
-  /** Reveals the session where a view other than `mine` already shows it; `undefined` if none does. */
+  /** Returns a function that reveals the session in another view than `mine`; `undefined` if no other view shows the session. */
   elsewhere?: (reference: SessionReference, mine: ConversationController) => (() => Promise<void>) | undefined
   manager: SessionManager
   records: Pick<SessionRecords, 'agent' | 'get'>
@@ -62,15 +62,15 @@ export class ConversationController extends Owner {
     },
   )
   readonly #reports: OpeningFailures
-  /** Starts, reopens and forks the session that is displayed. */
+  /** Starts, reopens and forks the displayed session. */
   readonly opener: SessionOpener
   readonly prompts: PromptSender
   readonly signIn: SignInFlow
   readonly configOptions: DisplayedOptions
 
-  /** Something other than the conversation itself changed: phase, failures, agent. */
+  /** Fires when something other than the conversation itself changed: the phase, the failures or the agent. */
   readonly onDidChange = this.#change.event
-  /** The queued prompts of the displayed session changed. */
+  /** Fires when the queued prompts of the displayed session changed. */
   readonly onDidChangeQueue = this.#queueChange.event
 
   constructor(options: ControllerOptions) {
@@ -133,7 +133,7 @@ export class ConversationController extends Owner {
         this.#queueChange.fire()
       }),
     )
-    // changes that an agent missed while its session wasn't displayed
+    // whether the agent fails to end a canceled turn may have changed while its session wasn't displayed
     this.register(displayed.onDidSwitch(open => open && this.#overdueChanged(open)))
     this.register(agents.onDidChange(() => this.#agentsChanged()))
     this.register(accounts.onDidSignIn(agentId => signIn.signedIn(agentId)))
@@ -149,19 +149,19 @@ export class ConversationController extends Owner {
   get phase(): ViewPhase {
     return this.opener.phase
   }
-  /** Present if the agent's paths are those of another machine, except in these folders. */
+  /** The folders that the agent's machine shares with this one; `undefined` if the agent's paths are paths of this machine. */
   get pathMappings(): readonly PathMapping[] | undefined {
     const { current, agentId } = this
     if (current) return current.session.agent.capabilities.pathMappings
     return agentId !== undefined && this.#options.agents.get(agentId)?.isElsewhere ? [] : undefined
   }
-  /** The session that is displayed. */
+  /** The displayed session. */
   get current(): OpenSession | undefined {
     return this.#displayed.current
   }
   /**
-   * The displayed session, once all of its conversation is there, not only the end. `undefined` if there is none, or something
-   * else is displayed by then.
+   * Resolves to the displayed session once its whole conversation is displayed, not only the end. Resolves to `undefined` if there is
+   * none, or if another conversation is displayed by then.
    */
   async whole(): Promise<OpenSession | undefined> {
     const { key } = this
@@ -171,7 +171,7 @@ export class ConversationController extends Owner {
   get failures(): ReadonlyMap<string, Failure> {
     return this.#failures.all
   }
-  /** The agent that is being started, else the displayed session's. */
+  /** The id of the agent that is being started, else of the displayed session's agent. */
   get agentId(): string | undefined {
     return this.opener.agentId
   }
@@ -179,22 +179,22 @@ export class ConversationController extends Owner {
     const { agentId } = this
     return agentId === undefined ? undefined : this.#options.runner(agentId).name
   }
-  /** The key of drafts and prompts: of the displayed session, else of the one being reopened. */
+  /** The key of drafts and prompts: the key of the displayed session, else of the session being reopened. */
   get key(): string {
     return this.#displayed.key
   }
-  /** The key before a session that was started in this view had an id. */
+  /** The key that the displayed conversation had in this view before its current session began. */
   get keyBefore(): string | undefined {
     return this.#displayed.keyBefore
   }
 
-  /** The open session that a page showed under this key. When the user's action arrives, the view may already show another session. */
+  /** Returns the open session that the page showed under this key: when an action arrives, the view may already show another session. */
   shownAs(key: string): OpenSession | undefined {
     if (key === this.key || key === this.keyBefore) return this.current
     return this.#options.manager.openSessions.withKey(key)
   }
 
-  /** Displays no session. The previous one stays open in this window. */
+  /** Displays no session. The previous session stays open in this window. */
   leave(): void {
     this.#replace(undefined)
   }
@@ -204,13 +204,13 @@ export class ConversationController extends Owner {
     this.#replace(open)
   }
 
-  /** Displays a session from another view; reopens the session if its agent is gone. */
+  /** Displays a session from another view, and reopens the session if its agent is gone. */
   take(open: OpenSession): void {
     if (open.session.phase === 'ready') this.show(open)
     else void this.opener.reopen('restore', referenceOf(open))
   }
 
-  /** Starts a session with the same agent to replace one that can't continue. Moves the draft and returned prompts. */
+  /** Starts a session with the same agent to replace a session that can't continue. Moves the draft and the returned prompts. */
   startInstead(): Promise<void> {
     const { current } = this
     if (!current) return this.opener.start()
@@ -223,10 +223,10 @@ export class ConversationController extends Owner {
   }
 
   /**
-   * Continues the displayed conversation in a session of this agent, in the same folder, with its draft and its queue. If the session can't
-   * be started, the conversation stays in the current session; rejects with a sentence if another window has it. `afterTurn`: waits until the
-   * turn ends, unless the signal is aborted. `again`: a prompt that returns to the composer. Resolves to false if another conversation is
-   * displayed by then.
+   * Continues the displayed conversation in a session of this agent, in the same folder, with its draft and its queue. If the session
+   * can't be started, the conversation stays in the current session. Rejects with a sentence if another window has the conversation.
+   * `afterTurn`: waits until the turn ends, unless this signal is aborted. `again`: a prompt that returns to the composer. Resolves to
+   * false if another conversation is displayed by then.
    */
   async continueWith(agentId: string, { afterTurn, again, ...how }: ContinueOptions = {}): Promise<boolean> {
     const { current: from } = this
@@ -234,7 +234,7 @@ export class ConversationController extends Owner {
     if (this.opener.state.type === 'elsewhere' && (await this.opener.isStillElsewhere()))
       throw new UnavailableError(l10n.t('This session is open in another window. Take it over first.'))
     const { session } = from
-    // stopping a turn pauses the queue
+    // read before the turn is stopped, which pauses the queue
     const { isPaused } = this.prompts.queue
     const hold = session.holdPrompts()
     try {
@@ -260,7 +260,7 @@ export class ConversationController extends Owner {
   #moveQueue(open: OpenSession, from: OpenSession, isPaused: boolean): void {
     const { manager, queues } = this.#options
     const [previous, next] = [queues.of(from.key), queues.of(open.key)]
-    // the previous session's agent doesn't get the prompts anymore
+    // prompts that wait for a sign-in with the previous agent don't wait for it anymore
     previous.signInCanceled()
     this.#moveWritten(from.key, open.key)
     previous.handOver(prompts => {
@@ -268,13 +268,13 @@ export class ConversationController extends Owner {
       return true
     })
     if (isPaused) next.pause()
-    // the agent may refuse, which has no effect here
+    // it doesn't matter if the agent refuses to close the session
     manager.openSessions
       .close(manager.find(from.agentId, from.session.sessionId) ?? from)
       .catch(error => this.#options.log.warn(`A session that was left: ${messageOf(error)}`))
   }
 
-  /** The draft and the returned prompts of a conversation that has another key now. */
+  /** Moves the draft and the returned prompts of a conversation to its new key. */
   #moveWritten(from: string, to: string): void {
     const { drafts, queues } = this.#options
     const written = drafts.get(from)
@@ -289,7 +289,7 @@ export class ConversationController extends Owner {
     )
   }
 
-  /** Cancels the attempt in progress, else the turn. */
+  /** Cancels opening a session, if one is being opened, else the turn. */
   cancel(): void {
     if (!this.opener.cancel() && this.current) this.current.cancel()
   }
@@ -324,7 +324,7 @@ export class ConversationController extends Owner {
     }
   }
 
-  /** The agent of the displayed session ended. The conversation stays readable, and continues if the agent can. */
+  /** Handles the end of the displayed session's agent. The conversation stays readable, and continues if the agent can do that. */
   #sessionEnded(open: OpenSession, exit: AgentExit): void {
     if (this.current !== open) return
     // expected while the session is being reopened with a new process

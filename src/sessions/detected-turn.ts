@@ -7,15 +7,15 @@ const HARMLESS = new Set<ToolCallEntry['toolKind']>(['read', 'search', 'fetch', 
 /** Kinds of tools that change the files they name. */
 export const CHANGING = new Set<ToolCallEntry['toolKind']>(['edit', 'delete', 'move'])
 
-/** A turn whose changes are detected: what its tool calls may have done, and what the user changed meanwhile. */
+/** A turn whose changes are detected: which effects its tool calls may have had, and which files the user saved meanwhile. */
 export class DetectedTurn {
   /** number of the turn in the conversation */
   readonly number: number
-  /** A moment before it began, in milliseconds since the epoch: whatever it writes isn't older, by any clock. */
+  /** a moment before the turn, in milliseconds since the epoch: files that the turn writes aren't older, by any clock */
   readonly began: number
   /** the folders before the turn */
   readonly before: Promise<Snapshot>
-  /** the turn that began before the changes of this one were found */
+  /** the next turn, if it began before the changes of this turn were found */
   next: DetectedTurn | undefined
   /** some tool call may have changed files */
   worked: boolean
@@ -41,7 +41,7 @@ export class DetectedTurn {
     return this.#accepted
   }
 
-  /** Notes what a tool call may have done. Returns whether it ended, so that its changes can be searched for. */
+  /** Notes which effects a tool call may have had. Returns whether the call has ended, so that its changes can be detected. */
   note(entry: Entry | undefined): boolean {
     if (entry?.kind !== 'tool_call' || HARMLESS.has(entry.toolKind)) return false
     this.worked = true
@@ -52,7 +52,7 @@ export class DetectedTurn {
     return isFinalStatus(entry.status)
   }
 
-  /** The user saved a file. `accepted` resolves, and doesn't reject, when `before` contains it. */
+  /** Notes that the user saved a file. `accepted` resolves when `before` contains the saved content; it doesn't reject. */
   save(file: string, accepted: Promise<unknown>): void {
     this.#saved.push(file)
     this.#accepted = Promise.all([this.#accepted, accepted])

@@ -10,13 +10,13 @@ interface DisplayedOptionsOptions {
   failures: Failures
   /** Asks the user to sign in, then sets the option. */
   askToSignIn: (open: OpenSession, error: unknown, then: Pick<SignInFailure, 'option'>) => void
-  /** After this time without an answer, a notice says that the agent is slow. Milliseconds. */
+  /** How long the agent may take to answer before a notice says that it's slow, in milliseconds. */
   slowAfterMs?: number
 }
 
 /**
- * The config options of the session that a view displays. Reports changes that the agent refuses, or hasn't confirmed for
- * a long time, until it does or the user stops waiting.
+ * The config options of the session that a view displays. Reports changes that the agent refuses. Also reports changes that the agent
+ * hasn't confirmed for a long time, until the agent confirms them or the user stops waiting.
  */
 export class DisplayedOptions extends Owner {
   readonly #options: DisplayedOptionsOptions
@@ -53,7 +53,7 @@ export class DisplayedOptions extends Owner {
     if (failure?.type === 'slow-option') displayed.current?.session.optionChanges.giveUp(failure.optionId)
   }
 
-  /** Another session is displayed, or the options that wait for confirmation changed. */
+  /** Called when another session is displayed, or the options that wait for confirmation changed. */
   update(): void {
     const open = this.#options.displayed.current
     const pending = open && open.session.phase === 'ready' ? open.session.optionChanges.ids : []

@@ -13,7 +13,7 @@ export const STOPPED: AgentExit = { reason: 'disposed', stderrTail: '' }
 export interface DisplayedSessionOptions {
   /** The key of drafts and prompts while no session is displayed. */
   newKey: string
-  /** The session that is being opened, whose key is used while none is displayed. */
+  /** Returns the session that is being opened, whose key is used while no session is displayed. */
   expected: () => Attempt | SessionReference | undefined
   statusChanged: (open: OpenSession) => void
   sessionEnded: (open: OpenSession, exit: AgentExit) => void
@@ -23,7 +23,7 @@ export interface DisplayedSessionOptions {
 export class DisplayedSession extends Owner {
   readonly #options: DisplayedSessionOptions
   readonly #switch = this.register(new Emitter<OpenSession | undefined>())
-  /** The key before the session that was started in this view had an id; `undefined` once another was displayed. */
+  /** The key that the conversation had before its session was started in this view; `undefined` once another session is displayed. */
   keyBefore: string | undefined
   #current: OpenSession | undefined
   #following = new DisposableStore()
@@ -47,7 +47,7 @@ export class DisplayedSession extends Owner {
     return this.#current
   }
 
-  /** The key of drafts and prompts: of the displayed session, else of the one being reopened. */
+  /** The key of drafts and prompts: the key of the displayed session, else of the session being reopened. */
   get key(): string {
     const current = this.#current
     if (current) return current.key
@@ -72,7 +72,7 @@ export class DisplayedSession extends Owner {
     this.#fireSwitch()
   }
 
-  /** Another window has the session: `changes` are that window's, until they are replaced or something else is displayed. */
+  /** Keeps `changes`, which follow another window's session, until they are replaced or another session is displayed. */
   follow(changes: Disposable | undefined): void {
     this.#elsewhere?.dispose()
     this.#elsewhere = changes
@@ -87,7 +87,7 @@ export class DisplayedSession extends Owner {
     )
   }
 
-  /** The attempt that continues the displayed session with a new process: resume, else load. `undefined` if it can do neither. */
+  /** Returns the attempt that continues the displayed session in a new process: resume, else load. `undefined` if neither is possible. */
   continuation(): Extract<Attempt, { type: Reopening }> | undefined {
     const open = this.#current
     if (!open) return undefined

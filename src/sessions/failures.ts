@@ -15,11 +15,11 @@ import type { SessionPlace } from './session-leases.ts'
 
 export type Reopening = 'load' | 'resume' | 'restore'
 
-/** The attempt that failed; Retry repeats it. */
+/** An attempt to open a session. If it fails, Retry repeats it. */
 export type Attempt =
   /**
-   * in `cwd`, or in the default folder; `begun` is called with the session, also if it starts only after a sign-in. `continues`: it
-   * takes the place of the displayed one.
+   * a new session in `cwd`, or in the default folder; `begun` is called with the session, also if the session starts only after a sign-in.
+   * `continues`: the conversation that the session continues
    */
   | {
       type: 'new'
@@ -28,19 +28,19 @@ export type Attempt =
       begun?: (open: OpenSession) => void
       continues?: Continuing
     }
-  /** a new session that starts with the conversation of this one */
+  /** a new session that starts with the conversation of the session `sessionId` */
   | { type: 'fork'; agentId: string; sessionId: string; cwd: string; title?: string }
-  /** restore: loaded, or resumed if the agent can't load */
+  /** an existing session; `restore` loads or resumes it, see `SessionStarter.reopen` */
   | { type: Reopening; agentId: string; sessionId: string; cwd: string; title?: string }
 
 /**
- * Everything that can stop a conversation. Each kind has its own card with its own next steps. The conversation stays
- * displayed in every case.
+ * Everything that can stop a conversation. Each type has its own card, which offers the next steps. The conversation stays displayed in
+ * every case.
  */
 export type Failure =
   | { type: 'no-agent' }
   | { type: 'untrusted' }
-  /** the default agent of the settings; no other agent is started instead */
+  /** the default agent of the settings can't be used; no other agent is started instead */
   | { type: 'default-agent'; problem: DefaultAgentProblem }
   | { type: 'unknown-agent'; agentId: string; agentName: string }
   | { type: 'start'; agentId: string; agentName: string; failure: AgentStartFailure; attempt: Attempt }
@@ -53,13 +53,13 @@ export type Failure =
       detail?: string
       /** the attempt to repeat after sign-in */
       attempt?: Attempt
-      /** the agent refused prompts, which its session's queue sends again after sign-in */
+      /** the agent refused prompts, which the session's queue sends again after sign-in */
       prompts?: true
-      /** the option to change */
+      /** the option to set after sign-in */
       option?: { optionId: string; value: string | boolean }
-      /** the action that was refused outside of the conversation, repeated after the sign-in */
+      /** repeats, after sign-in, an action outside of the conversation that the agent refused */
       then?: () => Promise<void>
-      /** the user requested it; the agent refused nothing */
+      /** the user requested the sign-in; the agent refused nothing */
       asked?: boolean
       /** who is signed in, if the agent reports it */
       account?: AuthStatus
@@ -70,7 +70,7 @@ export type Failure =
       /** the tried method can't be used from VS Code; `message` says why */
       unavailable?: boolean
     }
-  /** `isShown`: the conversation of the session that couldn't be reopened is displayed */
+  /** the agent refused a request; `isShown`: the conversation of the session that couldn't be reopened is displayed */
   | {
       type: 'request'
       agentId: string
@@ -83,7 +83,7 @@ export type Failure =
   /** the agent can neither load nor resume: only the saved conversation is available */
   | { type: 'read-only'; agentId: string; agentName: string }
   /**
-   * another window has the session, or it runs in another version of Parley; `taken`: that window took it from this one
+   * another window has the session, or it runs in another version of Parley; `taken`: the other window took it from this window
    */
   | {
       type: 'elsewhere'
@@ -121,7 +121,7 @@ export function isError({ type }: Failure): boolean {
   return type !== 'no-agent' && type !== 'untrusted'
 }
 
-/** The failure of an attempt that was rejected with `error`; `undefined` if the user stopped it. */
+/** Returns the failure of an attempt that was rejected with `error`; `undefined` if the user stopped the attempt. */
 export function failureOf(
   attempt: Attempt,
   error: unknown,
@@ -142,7 +142,7 @@ export function failureOf(
   return { type: 'problem', title: agentName, message: messageOf(error), attempt }
 }
 
-/** Whether the user stopped the attempt, or it isn't possible, rather than that it failed. */
+/** Whether the attempt was canceled rather than failed: the user stopped it, or it isn't possible. */
 export function isCanceled(error: unknown): boolean {
   return isCancelled(error) || (error instanceof AgentStartError && error.failure.kind === 'cancelled')
 }
@@ -154,7 +154,7 @@ export function isSignInAsked(error: unknown): boolean {
   return error.failure.kind === 'initialize-error' && error.failure.error.code === RpcCode.authRequired
 }
 
-/** The sign-in methods that an agent listed when it refused to start. */
+/** Returns the sign-in methods that an agent listed when it refused to start. */
 export function methodsIn(failure: AgentStartFailure): readonly AuthMethod[] {
   return failure.kind === 'initialize-error' ? (failure.authMethods ?? []) : []
 }
@@ -203,12 +203,12 @@ export class Failures {
     if (this.#failures.delete(id)) this.#changed()
   }
 
-  /** Doesn't notify: the caller does so after further changes. */
+  /** Removes failures of a type without firing a change: the caller notifies after further changes. */
   drop(type: Failure['type']): void {
     for (const [id, failure] of this.#failures) if (failure.type === type) this.#failures.delete(id)
   }
 
-  /** Doesn't notify: the caller does so after further changes. */
+  /** Removes all failures without firing a change: the caller notifies after further changes. */
   clear(): void {
     this.#failures.clear()
   }

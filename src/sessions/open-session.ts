@@ -33,8 +33,8 @@ export interface OpenSessionOptions {
 }
 
 /**
- * The conversation of a fork already has entries, which aren't saved yet; so does one that continues in a new session (`continued`), and
- * one that an earlier window couldn't save.
+ * How the session began. The conversation of a `fork` already has entries, which aren't saved yet; so do a conversation that continues in a
+ * new session (`continued`), and one that an earlier window couldn't save (`unsaved`).
  */
 export type SessionOrigin = 'new' | 'fork' | 'continued' | 'known' | 'unsaved'
 
@@ -44,7 +44,7 @@ export interface SessionWork {
   transcripts: Pick<SavedConversations, 'write'>
   /** Where usage and cost are counted. */
   usage: (UsageRecords & SpanRecords) | undefined
-  /** The user's limits for sessions. Without them, there are none. */
+  /** The user's limits for sessions; if absent, sessions have no limits. */
   limits?: LimitSettings | undefined
   origin: SessionOrigin
   onChange: (changes: readonly Change[]) => void
@@ -61,14 +61,14 @@ export class OpenSession extends Owner {
   readonly agentName: string
   readonly session: Session
   readonly plan: SessionPlan
-  /** The files that the session's agent changed. Stays after the session ends. */
+  /** The files that the session's agent changed. They can still be reviewed after the session ends. */
   readonly changes: SessionChanges
   readonly key: string
   /** The session's permission level and rules, as long as the session is open here. */
   readonly allowance = this.register(new SessionAllowance())
-  /** Options to set before the first prompt. */
+  /** Options that still have to be set before the first prompt. */
   startOptions: DefaultOptions | undefined
-  /** The session is closed here because another process took it over. */
+  /** Whether the session is closed here because another process took it over. */
   isTakenOver = false
   #services: SessionServices | undefined
   #recorder: TranscriptRecorder | undefined
@@ -81,11 +81,11 @@ export class OpenSession extends Owner {
     this.session = session
     this.plan = plan
     this.changes = changes
-    // asked for with each chunk
+    // computed once, since every chunk of output needs the key
     this.key = sessionKey(agentId, session.sessionId)
   }
 
-  /** The folder of the session or of one of its subagents. */
+  /** Returns where the session or one of its subagents works. */
   placeOf(sessionId: string): RequestPlace {
     const roots = this.plan.setup
     const cwd = subagentRoots(this.session.conversation.state, sessionId, roots, isAbsolute)?.cwd
@@ -99,12 +99,12 @@ export class OpenSession extends Owner {
     return this.#services
   }
 
-  /** Background tasks or commands run, also between turns. */
+  /** Whether background tasks or commands run, also between turns. */
   get isBusy(): boolean {
     return (this.session.state.background ?? 0) > 0 || this.#services?.terminals.isRunning === true
   }
 
-  /** Stores the session's conversation, while an agent has the session. */
+  /** The recorder of the session's conversation, while an agent has the session. */
   get recorder(): TranscriptRecorder | undefined {
     return this.#recorder
   }
@@ -114,7 +114,7 @@ export class OpenSession extends Owner {
     return this.#limiter
   }
 
-  /** The agent has the session: records and tracks it from now on, and sends its prompts. */
+  /** Called when the agent has the session: from now on, records and tracks the session, and sends its prompts. */
   begin({ queue, services: shared, transcripts, usage, limits, origin, onChange, onEnd }: SessionWork): void {
     const { session, plan, changes } = this
     changes.setRoots(plan.setup)
@@ -128,7 +128,7 @@ export class OpenSession extends Owner {
     this.#recorder = this.register(
       new TranscriptRecorder(this.agentId, session, transcripts, origin !== 'new' && origin !== 'known'),
     )
-    // the earlier window may have ended before it stored them
+    // continues commands of the earlier window, which may have ended before it stored them
     services.terminals.resume()
     const { agentId } = this
     if (usage) {
@@ -165,7 +165,7 @@ export class OpenSession extends Owner {
     this.register(reportProtected({ session, changes, files, onDidSave, onDidWrite, log: files.log }))
   }
 
-  /** Ends the agent's services; its commands get time to exit, whereas `dispose` kills them. */
+  /** Ends the agent's services: commands get time to exit, whereas `dispose` kills them. */
   endServices(): void {
     void this.#services?.end()
     this.#services = undefined
@@ -176,7 +176,7 @@ export class OpenSession extends Owner {
     super.dispose()
   }
 
-  /** Stops the turn and its commands, since some agents never end theirs. */
+  /** Cancels the turn and ends its commands, since some agents never end their commands. */
   cancel(): void {
     this.session.turns.cancel()
     this.#endCommands()
@@ -188,7 +188,7 @@ export class OpenSession extends Owner {
     await withTimeout(this.idle(), STOP_TURN_MS)
   }
 
-  /** Resolves when no turn runs, or its agent ended. */
+  /** Resolves when no turn runs, or the agent has ended. */
   async idle(): Promise<void> {
     const { session } = this
     const over = deferred()
@@ -201,7 +201,7 @@ export class OpenSession extends Owner {
     for (const watch of watches) watch.dispose()
   }
 
-  /** Adds a queued prompt to the running turn. If the agent can't do that, stops the turn as `cancel` does and sends it next. */
+  /** Adds a queued prompt to the running turn. If the agent can't do that, stops the turn as `cancel` does and then sends the prompt. */
   sendNow(prompt: string): void {
     if (this.session.turns.steer(prompt)) return
     const stops = this.session.turns.isWorking
@@ -225,11 +225,11 @@ export interface SessionReference extends SessionId {
   /** the session's other folders, as listed by the agent */
   additionalDirectories?: string[]
   title?: string
-  /** Archived, as far as Parley knows. */
+  /** whether the session is archived, as far as Parley knows */
   archived?: boolean
 }
 
-/** The reference of an open session. */
+/** Returns the reference of an open session. */
 export function referenceOf(open: OpenSession): SessionReference {
   return {
     agentId: open.agentId,
@@ -239,7 +239,7 @@ export function referenceOf(open: OpenSession): SessionReference {
   }
 }
 
-/** Stores references with secrets in their titles redacted. */
+/** Returns a store that redacts secrets in the titles of the references that it stores. */
 export function redactedStore(store: KeyValueStore, secrets: SecretRegistry): KeyValueStore {
   const redacted = (key: string, value: unknown) =>
     key === 'title' && typeof value === 'string' ? secrets.redact(value) : value

@@ -9,7 +9,7 @@ import type { HeldSessions } from './session-leases.ts'
 
 /** A window's views of sessions. */
 export interface SessionViews {
-  /** Whether the user sees the session there now. */
+  /** Whether the user now sees the session in the window. */
   isVisible(open: OpenSession): boolean
   readonly onDidChangeVisibility: Event<void>
 }
@@ -27,11 +27,11 @@ export class OpenSessions extends Owner implements SessionViews {
   readonly #change = this.register(new Emitter<void>())
   readonly #yielded = this.register(new Emitter<SessionId>())
 
-  /** A window shows or hides sessions. */
+  /** Fires when a window shows or hides sessions. */
   readonly onDidChangeVisibility = this.#visibility.event
-  /** A session was opened or closed. */
+  /** Fires when a session was opened or closed. */
   readonly onDidChange = this.#change.event
-  /** Another process requests, or has taken, a session that is held here but not open. */
+  /** Fires when another process requests or has taken a session that is held here but not open. */
   readonly onDidYield = this.#yielded.event
 
   constructor(held: HeldSessions, log?: Logger) {
@@ -54,7 +54,7 @@ export class OpenSessions extends Owner implements SessionViews {
     return this.#open.get(key)
   }
 
-  /** A window shows sessions, until the result is disposed. */
+  /** Adds the views of a window, until the result is disposed. */
   addWindow(views: SessionViews): Disposable {
     this.#windows.add(views)
     const following = views.onDidChangeVisibility(() => this.#visibility.fire())
@@ -70,12 +70,12 @@ export class OpenSessions extends Owner implements SessionViews {
     return [...this.#windows].some(views => views.isVisible(open))
   }
 
-  /** The open session that has this queue. */
+  /** Returns the open session that has this queue. */
   sessionOf(queue: PromptQueue): OpenSession | undefined {
     return this.list().find(({ session }) => session.turns.queue === queue)
   }
 
-  /** Adds a session in place of the open one that it reopens, if any. `begin`: lets it work. */
+  /** Adds a session, in place of the open session that it reopens, if any. `begin` makes the session start its work. */
   add(open: OpenSession, begin: () => void): void {
     const { key, agentId, session } = open
     this.register(open)
@@ -95,7 +95,7 @@ export class OpenSessions extends Owner implements SessionViews {
     this.drop(open)
   }
 
-  /** Like `dismiss`, but what runs in the session gets no time to end. */
+  /** Like `dismiss`, but commands that run in the session get no time to end. */
   drop(open: OpenSession): void {
     const { key } = open
     this.owned.release(open)
@@ -106,13 +106,13 @@ export class OpenSessions extends Owner implements SessionViews {
     this.#change.fire()
   }
 
-  /** Closes the session, also with the agent if it can. */
+  /** Closes the session, also in the agent if the agent supports that. */
   async close(open: OpenSession): Promise<void> {
     this.dismiss(open)
     await open.session.close()
   }
 
-  /** Another process takes the session over: stops the turn, saves the conversation and closes the session. */
+  /** Leaves the session to another process: stops the turn, saves the conversation and closes the session. */
   async #giveUp(id: SessionId): Promise<void> {
     const { held } = this
     const open = this.find(id.agentId, id.sessionId)
@@ -122,7 +122,7 @@ export class OpenSessions extends Owner implements SessionViews {
       return
     }
     const { session } = open
-    // an agent of the agent host is handed over with all of its sessions
+    // `HostedAgents` hands over an agent of the agent host, with all of its sessions
     if (open.isTakenOver || session.agent.hosted?.outlivesWindow) return
     open.isTakenOver = true
     if (session.state.activity !== 'idle') await open.stop()

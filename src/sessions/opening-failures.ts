@@ -16,11 +16,11 @@ interface OpeningFailuresOptions {
   runner: (agentId: string) => AgentRunner
   trusted: () => boolean
   log: Logger
-  /** After this time without an answer, a notice says that the agent is slow. Milliseconds. */
+  /** How long the agent may take to answer before a notice says that it's slow, in milliseconds. */
   slowAfterMs?: number
 }
 
-/** Says why a session isn't opened, can't continue, or takes long. */
+/** Reports why a session isn't opened, can't continue, or takes long. */
 export class OpeningFailures {
   readonly #options: OpeningFailuresOptions
   readonly #displayed: DisplayedSession
@@ -49,7 +49,7 @@ export class OpeningFailures {
     this.#failures.add({ type: 'unknown-agent', ...this.#named(agentId) })
   }
 
-  /** Some agents never answer. The user is notified and can cancel. */
+  /** Reports that an agent is slow, so that the user can cancel: some agents never answer. */
   slow({ agentId }: Attempt, servers: string[]): void {
     const seconds = Math.round(this.slowAfterMs / 1000)
     this.#failures.drop('slow')
@@ -60,7 +60,7 @@ export class OpeningFailures {
     return this.#options.slowAfterMs ?? SLOW_ANSWER_MS
   }
 
-  /** A session without an agent can be continued only from this failure's card. */
+  /** Reports that the displayed session's agent has ended: the user can continue the session only from this failure's card. */
   ended(): void {
     const { current } = this.#displayed
     if (!current || current.session.phase === 'ready' || this.#failures.has('ended')) return
@@ -69,15 +69,15 @@ export class OpeningFailures {
     this.#failures.add({ type: 'ended', agentId, agentName, exit: session.exit ?? STOPPED, attempt })
   }
 
-  /** The agent can neither load nor resume the displayed session. */
+  /** Reports that the agent can neither load nor resume the displayed session. */
   readOnly({ agentId }: Attempt): void {
     if (this.#displayed.current?.session.phase === 'ready') return
     this.#failures.add({ type: 'read-only', ...this.#named(agentId) })
   }
 
   /**
-   * Another window has the session: follows that window's changes for as long as the session is displayed here. `goesOn` is called when its
-   * conversation continued in another session.
+   * Reports that another window has the session, and shows that window's changes while the session is displayed here. `goesOn` is called
+   * when the conversation continued in another session there.
    */
   elsewhere(
     attempt: Extract<Attempt, { type: Reopening }>,
@@ -100,7 +100,7 @@ export class OpeningFailures {
     })
   }
 
-  /** The attempt was rejected with `error`. Returns false if the user stopped it. */
+  /** Reports that the attempt was rejected with `error`. Returns false if the user stopped the attempt. */
   failed(attempt: Attempt, error: unknown): boolean {
     const runner = this.#options.runner(attempt.agentId)
     this.#options.log.warn(`${runner.name}: ${attempt.type} failed: ${messageOf(error)}`)

@@ -43,38 +43,38 @@ export interface CurrentAttempt {
   readonly attempt: Attempt
   /** the agent replays the session's history */
   replays: boolean
-  /** says that the agent is slow */
+  /** reports that the agent is slow */
   slow?: NodeJS.Timeout
-  /** the end of a long conversation, shown until all of it was read */
+  /** the end of a long conversation, shown until the whole conversation was read */
   end?: ShownEnd | undefined
 }
 
 /** An operation that the user or a reload began. It may pass through several states. */
 export interface Task {
   readonly abort: AbortController
-  /** displayed again if it fails or is canceled */
+  /** the session that is displayed again if the task fails or is canceled */
   before: OpenSession | undefined
-  /** settles when it has succeeded or failed, or something else takes its place */
+  /** settles when the task has succeeded or failed, or another task replaces it */
   readonly over: Deferred<void>
 }
 
 export interface ShownEnd {
   readonly conversation: ConversationEnd
-  /** settles when a page has drawn it, or nobody waits for that anymore */
+  /** settles when a page has drawn the end of the conversation, or the opener no longer waits for the page */
   readonly drawn: Deferred<void>
-  /** settles when all of the conversation, or something else, is displayed */
+  /** settles when the whole conversation or another session is displayed */
   readonly over: Deferred<void>
 }
 
 type OpeningType = Opening['type']
 
-/** A user's operation replaces the one in progress; every operation can be stopped. */
+/** States that can follow every state: a new operation of the user replaces the one in progress, and every operation can be stopped. */
 const ALWAYS = ['idle', 'preparing', 'searching', 'opening', 'restarting', 'takingOver'] as const
 
 export const OPENING_TRANSITIONS: Readonly<Record<OpeningType, readonly OpeningType[]>> = {
   idle: [...ALWAYS, 'restoring', 'replacing', 'elsewhere'],
   preparing: [...ALWAYS, 'replacing'],
-  // a new session was requested: whatever happens to the displayed one doesn't matter
+  // a new session was requested, so changes of the displayed session don't matter
   searching: ALWAYS,
   restoring: ALWAYS,
   replacing: ALWAYS,
@@ -89,17 +89,17 @@ export function canBecome(from: Opening, to: OpeningType): boolean {
   return OPENING_TRANSITIONS[from.type].includes(to)
 }
 
-/** The operation in progress. */
+/** Returns the operation in progress. */
 export function taskOf(opening: Opening): Task | undefined {
   return 'task' in opening ? opening.task : undefined
 }
 
-/** The attempt in progress, or the failed one that the next prompt retries. */
+/** Returns the attempt in progress, or the failed attempt that the next prompt retries. */
 export function attemptOf(opening: Opening): Attempt | undefined {
   return opening.type === 'opening' || opening.type === 'failed' ? opening.attempt : undefined
 }
 
-/** The progress of opening a session; `undefined` if the view isn't opening one. */
+/** Returns the progress of opening a session; `undefined` if the view isn't opening a session. */
 export function stepOf(opening: Opening): OpeningStep | undefined {
   switch (opening.type) {
     case 'searching':

@@ -26,7 +26,7 @@ export interface AgentEntry {
   icon?: string
   description?: string
   source: 'settings' | 'installed' | 'preset' | 'demo'
-  /** Its paths are those of another machine. */
+  /** Whether the agent's paths belong to another machine. */
   isElsewhere?: boolean
 }
 
@@ -34,7 +34,7 @@ export interface AgentEntry {
 export interface DefaultAgentProblem {
   /** The agent's id in the settings. */
   agentId?: string
-  /** A sentence. */
+  /** the problem as a sentence */
   message: string
   /** The agent's id and name in the registry, if Parley offers to install it. */
   installable?: { id: string; name: string }
@@ -46,17 +46,17 @@ export interface AgentDirectory {
   get(agentId: string): AgentEntry | undefined
   /** Resolves when the machine has been searched once. */
   ready(): Promise<void>
-  /** Problems in the settings of agents, each a sentence. */
+  /** Returns the problems in the settings of agents, each as a sentence. */
   problems(): string[]
-  /** The agent that New Session starts; `undefined` while it's unknown or can't be used. */
+  /** Returns the agent that New Session starts; `undefined` while the agent is unknown or can't be used. */
   defaultAgentId(): string | undefined
-  /** Why the default agent in the settings can't be used. */
+  /** Returns why the default agent in the settings can't be used. */
   defaultProblem(): DefaultAgentProblem | undefined
-  /** The whole machine was searched, so an agent that isn't listed isn't installed. */
+  /** Whether the whole machine was searched, so that an agent that isn't listed isn't installed. */
   isSearched(): boolean
-  /** Stores it as the agent used last. */
+  /** Stores that this agent was used last. */
   used(agentId: string): void
-  /** Rejects with `AgentStartError` (`command-missing`) if its command isn't found. */
+  /** Resolves to how the agent is started. Rejects with `AgentStartError` (`command-missing`) if its command isn't found. */
   resolveLaunch(agentId: string): Promise<AgentLaunch>
   readonly onDidChange: Event<void>
 }
@@ -66,9 +66,9 @@ export interface SessionPlan {
   setup: SessionSetup
   roots: RootsPlan
   mcpServers: McpServerNote[]
-  /** The editor's own MCP server, if the agent gets it. Whoever has the plan disposes it, at the latest with the session. */
+  /** The editor's own MCP server, if the agent gets it. The owner of the plan disposes it, at the latest with the session. */
   editorTools?: SessionTools
-  /** The session continues from an earlier window, whose server this window can't serve. */
+  /** Whether the session continues from an earlier window, whose MCP server of the editor this window can't serve. */
   lostEditorTools?: true
   /** The watchers of the session's MCP bridges. Disposed like `editorTools`. */
   bridges?: readonly Disposable[]
@@ -84,7 +84,7 @@ export interface ExistingSession {
   sessionId: string
   cwd: string
   additionalDirectories: readonly string[]
-  /** `null` for none; absent if unknown, then none is sent */
+  /** `null` for none; absent if unknown, in which case none is sent */
   systemPrompt?: SystemPrompt | null
   /** The session's folder comes from an imported file: the user must confirm it if it isn't in this window. */
   imported?: boolean
@@ -99,8 +99,8 @@ export interface EarlierServers {
 /** Plans what a session gets: roots from the workspace, MCP servers from the settings. */
 export interface SessionPlanner {
   /**
-   * In `cwd` if given, which the user confirms if it's `imported`, as in `ExistingSession`. `undefined` if the user was asked for
-   * the folder and canceled.
+   * Plans a new session, in `cwd` if given. If `cwd` is `imported`, as in `ExistingSession`, the user must confirm it. Resolves to
+   * `undefined` if the user was asked for the folder and canceled.
    */
   forNew(
     agentId: string,
@@ -114,8 +114,8 @@ export interface SessionPlanner {
    */
   forExisting(session: ExistingSession, capabilities: AgentCapabilities): Promise<SessionPlan>
   /**
-   * For a session that continues in the same process of its agent: nothing is sent and nobody is asked. `servers`: the session's
-   * MCP servers, and the address of the editor's own, which the earlier window served.
+   * Plans a session that continues in the same process of its agent: nothing is sent, and the user isn't asked. `servers`: the session's
+   * MCP servers, and the address of the editor's own MCP server, which the earlier window served.
    */
   forReattached(
     session: ExistingSession,
@@ -145,9 +145,9 @@ export interface HostedSessions {
   /** Whether an agent with this session runs in a host of another version of Parley, which windows of this version can't reach. */
   runsInOtherVersion(session: SessionId): Promise<boolean>
   /**
-   * Takes over the agent of a session, with all of its sessions, from the agent host, or from a window that doesn't respond (`from`), which
-   * loses them. Resolves to false if there is no such agent. Rejects with `SessionElsewhereError` if another window takes over the agent at
-   * the same time.
+   * Takes over the agent of a session, with all of its sessions, from the agent host. `from`: a window that doesn't respond, which loses
+   * the sessions. Resolves to false if there is no such agent. Rejects with `SessionElsewhereError` if another window takes over the agent
+   * at the same time.
    */
   takeOver(session: SessionId, from: string | undefined): Promise<boolean>
   /** Whether this window left the session, with its agent, to another window and hasn't taken it back. */
@@ -161,8 +161,8 @@ export type SavedConversations = Pick<
 >
 
 /**
- * Signs in to an agent with a command in a visible terminal. Resolves when it exits with 0; rejects with a sentence
- * otherwise, and with `CancelledError` if the user cancels.
+ * Signs in to an agent with a command in a visible terminal. Resolves when the command exits with 0. Rejects with a sentence if it exits
+ * with another code, and with `CancelledError` if the user cancels.
  */
 export type SignInTerminal = (agentId: string, method: AuthMethod, signal: AbortSignal) => Promise<void>
 
@@ -175,6 +175,6 @@ export type SignInVariables = (agentId: string, method: AuthMethod, signal: Abor
 /** Asks the user outside of any conversation. Resolves to `cancel` when `signal` aborts. */
 export interface NativeElicitation {
   ask(agentName: string, request: ElicitationRequest, signal: AbortSignal): Promise<ElicitationOutcome>
-  /** The user has completed the purpose of an opened URL. */
+  /** Called when the agent reports that the user has completed the elicitation of an opened URL. */
   complete(elicitationId: string): void
 }

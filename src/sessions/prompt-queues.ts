@@ -13,23 +13,23 @@ import type { OpenSessions } from './open-sessions.ts'
 
 /** Stores the prompts of all conversations of the window. */
 export interface PromptQueuesStorage extends PromptStorage {
-  /** Prompts of a conversation that another window left, in their order. The caller becomes responsible for them. */
+  /** Returns the prompts of a conversation that another window left, in their order. The caller becomes responsible for the prompts. */
   claim(key: string): StoredPrompt[]
-  /** Passes prompts to the window that continues their session. Returns whether they were stored. */
+  /** Passes prompts to the window that continues their session. Returns whether the prompts were stored. */
   handOver(key: string, prompts: readonly StoredPrompt[]): boolean
-  /** Prompts that another window handed over with the session of a conversation, in their order. */
+  /** Returns the prompts that another window handed over together with a conversation's session, in their order. */
   arrive(key: string): StoredPrompt[]
-  /** The session of a conversation was deleted: deletes its prompts and drafts, too. */
+  /** Deletes the prompts and drafts of a conversation whose session was deleted. */
   forget(key: string): void
-  /** Prompts of the conversation with this key arrived from another window. */
+  /** Fires with a conversation's key when prompts of this conversation arrived from another window. */
   readonly onDidTakeOver: Event<string>
 }
 
-/** Prompts that are sent although their window is gone, since the turn before them continues. */
+/** Determines which prompts of a closed window are still sent, because the turn before them continues. */
 export interface ContinuingPrompts {
-  /** Whether the prompts of the conversation with this key continue. Without a promise: no. */
+  /** Whether the prompts of the conversation with this key are still sent. `undefined` means no. */
   continues(key: string): Promise<boolean> | undefined
-  /** The open session that has this queue. */
+  /** Returns the open session that has this queue. */
   sessionOf(queue: PromptQueue): OpenSession | undefined
 }
 
@@ -52,7 +52,7 @@ export class PromptQueues extends Owner {
   readonly #queues = new Map<string, PromptQueue>()
   readonly #change = this.register(new Emitter<PromptQueue>())
 
-  /** A queue changed. */
+  /** Fires when a queue changed. */
   readonly onDidChange = this.#change.event
 
   constructor({ storage, sources, openSessions, continuing }: PromptQueuesOptions) {
@@ -69,7 +69,7 @@ export class PromptQueues extends Owner {
     )
   }
 
-  /** The queue of a conversation, including prompts that another window left. If a window has its session open, that session's queue. */
+  /** Returns the queue of a conversation, with prompts that another window left. If its session is open, returns the session's queue. */
   of(key: string): PromptQueue {
     const shared = this.#openSessions?.withKey(key)?.session.turns.queue
     if (shared) {
@@ -88,8 +88,8 @@ export class PromptQueues extends Owner {
   }
 
   /**
-   * The content of a prompt for a session: the user's text, and a note about prompts that were set aside. Rejects with a sentence if the
-   * content is empty or the agent doesn't support it.
+   * Resolves to the content of a prompt for a session: the user's text, and a note about prompts that were set aside. Rejects with a
+   * sentence if the content is empty or the agent doesn't support it.
    */
   async contentOf(
     draft: Draft<Attachment>,
@@ -102,14 +102,14 @@ export class PromptQueues extends Owner {
     return note ? [...content, note] : content
   }
 
-  /** The queue of a conversation, once it contains the prompts that another window left. */
+  /** Resolves to the queue of a conversation once the queue contains the prompts that another window left. */
   async claimed(key: string): Promise<PromptQueue> {
     const queue = this.of(key)
     await this.#continuing?.continues(key)
     return queue
   }
 
-  /** A conversation's key changed when its session started: moves its prompts. */
+  /** Moves the prompts of a conversation whose key changed when its session started. */
   rename(from: string, to: string): void {
     const queue = this.#queues.get(from)
     if (!queue || from === to) return
@@ -121,18 +121,18 @@ export class PromptQueues extends Owner {
     queue.addReturned(returned)
   }
 
-  /** The session of a conversation continues in another window, which gets the conversation's prompts. */
+  /** Passes the conversation's prompts to the window in which the conversation's session continues. */
   handOver(key: string): void {
     this.#queues.get(key)?.handOver(prompts => this.#storage.handOver(key, prompts))
   }
 
-  /** This window now has the session of a conversation, and gets the prompts that the previous window queued there. */
+  /** Adds the prompts that the previous window had queued for a session that this window has taken over. */
   arrive(key: string): void {
     const queue = this.of(key)
     this.#decide(key, isSent => this.#put(queue, this.#storage.arrive(key), isSent))
   }
 
-  /** The session of a conversation was deleted, with all that was written for it and not sent. */
+  /** Deletes the queue, unsent prompts and drafts of a conversation whose session was deleted. */
   forget(key: string): void {
     this.#queues.delete(key)
     this.#storage.forget(key)
@@ -151,7 +151,7 @@ export class PromptQueues extends Owner {
     })
   }
 
-  /** Decides whether prompts that another window left are sent; synchronously if that's already known. */
+  /** Calls `then` with whether prompts that another window left are sent; synchronously if the answer is already known. */
   #decide(key: string, then: (isSent: boolean) => void): void {
     const continues = this.#continuing?.continues(key)
     if (continues) void continues.then(then)
@@ -167,14 +167,14 @@ export class PromptQueues extends Owner {
           if (!open) throw notOpened()
           return this.contentOf(draft, open)
         }
-        // before prompts that were written here while the session was being transferred
+        // insert before prompts that were written here while the session was being transferred
         queue.enqueue({ id, draft }, prepare, { at })
       }
     else queue.addReturned(prompts, reason)
   }
 }
 
-/** The reason why a prompt returns to the composer, where the user may read it much later. */
+/** Returns the reason why a prompt returns to the composer, where the user may read the reason much later. */
 export function notOpened(): Error {
   return new Error(l10n.t("The session wasn't opened, so nothing was sent. Try again."))
 }

@@ -39,7 +39,7 @@ export class PromptSender {
     this.#options = options
   }
 
-  /** The prompts of the displayed conversation that are not sent yet. */
+  /** The queue of the displayed conversation. */
   get queue(): PromptQueue {
     return this.#options.queues.of(this.#options.displayed.key)
   }
@@ -55,12 +55,12 @@ export class PromptSender {
     })
   }
 
-  /** The composer with this key has returned prompts in its draft. */
+  /** Notes that the composer with this key has put returned prompts into its draft. */
   movedToComposer(key: string, ids: readonly string[], draft: Draft<Attachment>): void {
     this.#findQueue(key).movedToComposer(ids, draft)
   }
 
-  /** A prompt that isn't sent, or was removed from the queue, goes to the composer with this key. */
+  /** Returns a prompt that isn't sent, or was removed from the queue, to the composer with this key. */
   giveBack(key: string, prompt: StoredPrompt, reason?: string): void {
     this.#findQueue(key).addReturned([prompt], reason)
   }
@@ -70,25 +70,25 @@ export class PromptSender {
     return this.queue.prompts.some(({ state }) => state === 'sending')
   }
 
-  /** The view starts a session with this agent. Prompts that wait for another agent don't follow. */
+  /** Called when the view starts a session with this agent. Prompts that wait for another agent return to the composer. */
   agentChosen(agentId: string): void {
     const { queues, displayed, runner } = this.#options
     queues.of(displayed.newKey).agentChosen(agentId, other => notFor(runner(other).name))
   }
 
-  /** The view starts a session with another agent than the one that prompts waited for. */
+  /** Called when the view starts a session while prompts wait for another agent, which has this name. */
   agentReplaced(agentName: string): void {
     this.queue.agentReplaced(notFor(agentName))
   }
 
-  /** The view changed, perhaps in what waiting prompts need. */
+  /** Called when the view changed: waiting prompts check again whether they can be sent. */
   viewChanged(): void {
     const change = this.#nextChange
     this.#nextChange = deferred()
     change.resolve()
   }
 
-  /** A page may still use the key from before its session was started. */
+  /** Returns the queue for a key. A page may still use the key from before its session was started. */
   #findQueue(key: string): PromptQueue {
     const { queues, displayed } = this.#options
     return queues.of(key === displayed.keyBefore ? displayed.key : key)
@@ -109,7 +109,7 @@ export class PromptSender {
     return content
   }
 
-  /** The session of a queue, once it is ready. Another session may be displayed by then. */
+  /** Resolves to the session of a queue once the session is ready. Another session may be displayed by then. */
   async #waitForSession(queue: PromptQueue, prompt: Prompt): Promise<OpenSession> {
     const { opener, displayed, manager, trusted } = this.#options
     if (this.queue === queue) {
@@ -130,7 +130,7 @@ export class PromptSender {
     return open
   }
 
-  /** A session is being opened, or will be once the user has signed in. */
+  /** Whether a session is being opened, or will be opened once the user has signed in. */
   get #opensSession(): boolean {
     const { opener, signIn } = this.#options
     return opener.pending !== undefined || signIn.isAskedForSession
@@ -146,7 +146,7 @@ export class PromptSender {
   }
 }
 
-/** Why a prompt returns to the composer when another agent is chosen. */
+/** Returns why a prompt returns to the composer when another agent is chosen. */
 function notFor(agentName: string): string {
   return l10n.t("The prompt was written for {0}, so it wasn't sent.", agentName)
 }

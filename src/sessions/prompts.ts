@@ -8,8 +8,8 @@ import type { Entry, EntryId, MessageEntry, SessionState } from '../conversation
 import { isWrittenPrompt, startsTurn } from '../conversation/user-prompts.ts'
 
 /**
- * The prompt that began the turn of an entry: the entry itself, or the last one before it. Without an entry, the prompt of the
- * conversation's last turn.
+ * Returns the prompt that began the turn of an entry: the entry itself, or the last prompt before the entry. Without an entry, returns the
+ * prompt of the conversation's last turn.
  */
 export function promptBefore(
   state: Pick<SessionState, 'entries' | 'index'>,
@@ -33,8 +33,8 @@ const MAX_PROMPTS = 50
 const MAX_LENGTH = 4_000_000
 
 /**
- * The user's last prompts before an entry, oldest first. `from`: index of the first one's entry; 0 if there is none
- * before it.
+ * Returns the user's last prompts before an entry, oldest first. `from`: index of the entry of the first returned prompt; 0 if there are no
+ * earlier prompts.
  */
 export function promptsBefore(
   entries: readonly Entry[],
@@ -52,12 +52,12 @@ export function promptsBefore(
   return { prompts, from: 0 }
 }
 
-/** The agent's last message. */
+/** Returns the agent's last message. */
 export function lastAnswer(state: Pick<SessionState, 'entries'>): MessageEntry | undefined {
   return state.entries.findLast((one): one is MessageEntry => one.kind === 'message' && one.role === 'agent')
 }
 
-/** The agent's messages in a turn: before, between and after its tool calls. */
+/** Returns the text of the agent's messages in a turn: before, between and after its tool calls. */
 export function turnAnswer({ entries }: Pick<SessionState, 'entries'>, turn: number): string {
   const parts: string[] = []
   for (const [at, entry] of entries.entries()) {

@@ -1,6 +1,6 @@
 import { FRESH_MS } from '../editor/files/file-system.ts'
 
-/** The files that the user saved in the last moments: a turn that begins now hasn't written them. */
+/** The files that the user saved a moment ago: their recent times don't mean that a turn that begins now has written them. */
 export class RecentSaves {
   /** milliseconds since the epoch by file, earliest first */
   readonly #times = new Map<string, number>()

@@ -17,9 +17,9 @@ export interface ReportProtectedOptions {
   changes: Pick<SessionChanges, 'textOf' | 'noticed' | 'watchDecisions'>
   /** `watch` reports files that change on disk */
   files: Pick<FilesShared, 'watch' | 'protectedFiles'>
-  /** The user saved a file in the editor. */
+  /** Fires when the user saved a file in the editor. */
   onDidSave: Event<string>
-  /** The client wrote a file after the user allowed it. */
+  /** Fires when the client wrote a file for the agent, after the user allowed it. */
   onDidWrite: Event<string>
   log: Logger
 }

@@ -14,18 +14,18 @@ import type { OpenSession } from './open-session.ts'
 import type { SessionManager } from './session-manager.ts'
 import { watchSessions } from './watch-sessions.ts'
 
-/** The user's choice in a notification: an answer, or to view the request. */
+/** The user's choice in a notification: an answer, or `show` to view the request. */
 export type NotificationAnswer = { optionId: string } | 'show'
 
 export interface RequestNotificationsOptions {
   manager: Pick<SessionManager, 'list' | 'onDidChange'>
   /** whether the session is visible to the user now */
   isSeen: (open: OpenSession) => boolean
-  /** The visible sessions and requests may have changed. */
+  /** Fires when the visible sessions and requests may have changed. */
   onDidChangeVisibility: Event<void>
   /**
-   * Notifies the user; `undefined` if they dismiss it. `question` is absent if the agent only reports that it's waiting.
-   * `over` aborts when the request is answered or withdrawn elsewhere, or visible; then the notification closes.
+   * Shows a notification. Resolves to `undefined` if the user dismisses it. `question` is absent if the agent only reports that it's
+   * waiting. `over` aborts when the request is answered or withdrawn elsewhere, or visible; then the notification closes.
    */
   call: (
     open: OpenSession,
@@ -33,11 +33,11 @@ export interface RequestNotificationsOptions {
     over: AbortSignal,
   ) => Promise<NotificationAnswer | undefined>
   reveal: (open: OpenSession, requestId: string | undefined) => Promise<void>
-  /** The request was already answered elsewhere when the user answered in the notification. */
+  /** Called if the request was already answered elsewhere when the user answered in the notification. */
   tooLate: () => void
 }
 
-/** While focus moves between two views, neither is visible for a moment. Milliseconds. */
+/** Delay before a notification, in milliseconds: while focus moves between two views, neither is visible for a moment. */
 const FOCUS_MOVE_MS = 300
 
 /** Notifies the user once of each pending request that isn't visible: when it arrives, or as soon as it's hidden. */
@@ -115,11 +115,11 @@ export interface RequestSummary {
   text: string
   /** number of pending requests */
   count: number
-  /** The text contains the whole request. */
+  /** Whether the text contains the whole request. */
   isWhole: boolean
-  /** The tool call of the request has a diff. */
+  /** whether the request's tool call has a diff */
   hasDiff?: true
-  /** Empty if the request must be viewed before it can be answered. */
+  /** the answers to offer; empty if the user must view the request before answering */
   options: readonly PermissionOption[]
 }
 
@@ -128,16 +128,16 @@ export interface RequestSummary {
  * Characters.
  */
 const MAX_LENGTH = 200
-/** Longer texts aren't compared for a notification. Characters. */
+/** The length of the longest text that is compared for a notification, in characters. */
 const MAX_COMPARED = 200_000
 
-/** The pending requests of a session, oldest first. */
+/** Returns the pending requests of a session, oldest first. */
 export function requestSummaries(session: Pick<Session, 'requests' | 'setup'>): RequestSummary[] {
   const { open } = session.requests
   return open.map(request => describe(session, request, open.length))
 }
 
-/** The oldest pending request of a session. */
+/** Returns the oldest pending request of a session. */
 export function requestSummary(session: Pick<Session, 'requests' | 'setup'>): RequestSummary | undefined {
   const { open } = session.requests
   return open[0] && describe(session, open[0], open.length)
@@ -150,7 +150,7 @@ function describe(
 ): RequestSummary {
   const { requestId } = request
   if (request.kind === 'elicitation') return { requestId, ...shown(request.message), count, options: [] }
-  // answers with Parley's wording would say something else
+  // the notification words answers in its own way, which doesn't fit the options of a choice
   if (request.isChoice) return { requestId, ...shown(request.title), count, options: [] }
   const tool = session.requests.permission(requestId)?.tool
   const command =
@@ -189,7 +189,7 @@ function listDiffs({ content }: ToolCallEntry): Diff[] {
   )
 }
 
-/** Adds the only changed file, if the text doesn't name it, and the numbers of added and removed lines. */
+/** Adds the name of the only changed file, unless the text already names it, and the numbers of added and removed lines. */
 function withChanges(text: string, changes: readonly Diff[], setup: SessionSetup): string {
   const [first] = changes
   if (!first) return text
@@ -224,10 +224,10 @@ function relativeTo({ cwd, additionalDirectories }: SessionSetup, text: string):
     }, text)
 }
 
-/** Shortens a text to one line. `isWhole`: nothing was left out, and its appearance isn't misleading. */
+/** Returns the text if it fits on a line and its appearance isn't misleading (`isWhole`), else a sentence in its place. */
 function shown(text: string): { text: string; isWhole: boolean } {
   const isWhole =
-    // a bracket could join a link that follows it
+    // an opening bracket could become part of a Markdown link in the notification
     text.length <= MAX_LENGTH && !/[\n\t[]/.test(text) && !hasHidden(text) && plainMessage(text) === text
   return { text: isWhole ? text : l10n.t("This request can't be shown here."), isWhole }
 }

@@ -20,7 +20,7 @@ interface SavedSessionsOptions {
   transcripts: Pick<SavedConversations, 'read' | 'readEnd' | 'revision'>
 }
 
-/** The end of a saved conversation with more entries than this is shown before the others are read. */
+/** Number of entries above which the end of a saved conversation is shown before the other entries are read. */
 const LONG = 400
 /** The number of entries at the end that are shown first: more than a view can show. */
 const LAST_ENTRIES = 50
@@ -33,13 +33,13 @@ export class SavedSessions {
     this.#options = options
   }
 
-  /** The saved conversation, to continue it. */
+  /** Returns the state of the saved conversation, to continue the conversation. */
   state({ agentId, sessionId }: SessionId): ReducingState | undefined {
     const conversation = this.#options.transcripts.read(agentId, sessionId)
     return conversation && restoreState(conversation)
   }
 
-  /** The end of a saved conversation that takes a while to read; `undefined` for others. */
+  /** Returns the end of a long saved conversation, which takes a while to read; `undefined` for other conversations. */
   end({ agentId, sessionId }: SessionReference): ConversationEnd | undefined {
     const end = this.#options.transcripts.readEnd(agentId, sessionId, LONG, LAST_ENTRIES)
     return end && restoreEnd(end.conversation, end.first)
@@ -53,7 +53,7 @@ export class SavedSessions {
     const { manager, runner, records, agents } = this.#options
     const agentName = runner(agentId).name
     const setup = { cwd, additionalDirectories: [], mcpServers: [] }
-    // that of old records isn't known; the agent may have been removed
+    // old records don't have the place of the session's files, and the agent may have been removed
     const configured = agents.get(agentId)?.isElsewhere ? { isRemote: true, pathMappings: [] } : {}
     const place = records.get(agentId, sessionId)?.place ?? configured
     const agent = new AbsentAgent(agentName, records.agent(agentId), place)
@@ -66,8 +66,8 @@ export class SavedSessions {
   }
 
   /**
-   * Shows a conversation as another window saves it, read-only, until the result is disposed. `goesOn` is called when the conversation
-   * continued in another session there.
+   * Updates a displayed conversation as another window saves it, until the result is disposed. `goesOn` is called when the conversation
+   * continued in another session in that window.
    */
   follow({ agentId, session }: OpenSession, goesOn: (next: SessionReference) => void): Disposable {
     const { records, transcripts } = this.#options
@@ -89,7 +89,7 @@ export class SavedSessions {
     return { dispose: () => clearInterval(timer) }
   }
 
-  /** Updates a conversation with what another, closed window saved last. */
+  /** Updates a conversation with the changes that another window saved before it closed the session. */
   catchUp({ agentId, session }: OpenSession): void {
     const conversation = this.#options.transcripts.read(agentId, session.sessionId)
     if (conversation && !session.isLive) session.conversation.catchUp(conversation)

@@ -10,12 +10,12 @@ import type { SessionManager } from './session-manager.ts'
 import { type WatchedSessions, watchSessions } from './watch-sessions.ts'
 
 /**
- * The state of a session at a glance. `done` and `failed`: its work ended, and the session hasn't been visible since. A
+ * The state of a session at a glance. `done` and `failed`: the session's work has ended, and the session hasn't been visible since. A
  * session whose agent exited stays `failed`.
  */
 export type SessionIndicator = 'idle' | 'running' | 'waiting' | 'done' | 'failed'
 
-/** Most important first: pending requests, then running, then ended sessions. */
+/** The indicators, most important first: pending requests, then running, then ended sessions. */
 export const INDICATOR_ORDER: readonly SessionIndicator[] = ['waiting', 'running', 'failed', 'done', 'idle']
 
 /** Tracks which sessions finished their work while they weren't visible. */
@@ -44,14 +44,14 @@ export class SessionIndicators extends Owner {
     return this.#unread.get(open) ?? 'idle'
   }
 
-  /** How the work of a session ended, if it hasn't been visible since. */
+  /** Returns how the work of a session ended, if the session hasn't been visible since. */
   endedOf(agentId: string, sessionId: string): 'done' | 'failed' | undefined {
     const key = sessionKey(agentId, sessionId)
     for (const [open, ended] of this.#unread) if (open.key === key) return ended
     return undefined
   }
 
-  /** Number of sessions with this indicator. */
+  /** Returns the number of sessions with this indicator. */
   count(indicator: SessionIndicator): number {
     return this.with(indicator).length
   }
@@ -97,13 +97,13 @@ export class SessionIndicators extends Owner {
   }
 }
 
-/** The last turn ended with an error. */
+/** Whether the last turn ended with an error. */
 function hasFailed({ state }: Session): boolean {
   const last = state.entries.at(-1)
   return last?.kind === 'turn_end' && (last.error !== undefined || last.stopReason === 'error')
 }
 
-/** The indicator of a view or tab that shows a conversation. */
+/** Returns the indicator of a view or tab that shows a conversation. */
 export function indicatorOf(
   place: { phase: ViewPhase; failures: ReadonlyMap<string, Failure>; current: OpenSession | undefined },
   indicators: Pick<SessionIndicators, 'of'>,
@@ -138,7 +138,7 @@ export class Activities extends Owner {
     this.register(sessions.onDidChange(() => this.#change.fire()))
   }
 
-  /** The sessions with pending requests. */
+  /** Returns the sessions with pending requests. */
   waiting(): OpenSession[] {
     return this.#sessions.list().filter(open => open.session.state.activity === 'requires_action')
   }
@@ -153,20 +153,20 @@ const AT_WORK = 'parley.atWork'
 type Named = [agentId: string, sessionId: string]
 
 /**
- * The sessions that were running when the window closed. Unless its agent kept running, each of them counts as interrupted until it's
- * opened again, here or in another window.
+ * The sessions that were running when the window closed. A session whose agent didn't keep running counts as interrupted until the session
+ * is opened again, in this window or another one.
  */
 export class Interrupted extends Owner {
   readonly #manager: Pick<SessionManager, 'list' | 'find'>
   readonly #isElsewhere: (session: SessionId) => boolean
   readonly #store: KeyValueStore
-  /** from before this window */
+  /** sessions that were running when an earlier window closed */
   #before: Named[]
   #written: string
 
   /**
-   * `onDidChange`: a session started or ended work, or was opened or closed. `isElsewhere`: whether another window has the session, where
-   * its turn goes on.
+   * `onDidChange`: fires when a session starts or ends work, or is opened or closed. `isElsewhere`: whether another window has the session,
+   * in which its turn continues.
    */
   constructor(
     manager: Pick<SessionManager, 'list' | 'find'>,
@@ -208,7 +208,7 @@ export class Interrupted extends Owner {
 }
 
 function isAtWork({ session }: OpenSession): boolean {
-  // a replay counts as work, too, but an interrupted one loses nothing
+  // the activity of a replay isn't work: interrupting a replay loses nothing
   return session.phase === 'ready' && session.state.activity !== 'idle'
 }
 

@@ -7,19 +7,20 @@ import { ACQUIRE_SESSION_POLL_MS, RELEASE_POLL_MS, TAKE_OVER_MS } from '../commo
 import { type SessionId, sessionKey } from '../common/session-key.ts'
 import type { Leases } from '../history/leases.ts'
 
-/** The leases of sessions among all processes of the machine, each of which has them for its windows. */
+/** The leases of sessions among all processes of the machine. A process holds the leases for all of its windows. */
 export type SessionLeases = Pick<
   Leases,
   'acquire' | 'isSeenElsewhere' | 'release' | 'request' | 'seize' | 'onDidLose' | 'onDidRequest'
 >
 
 /**
- * Where a session is that can't be opened here: in a window of another process; in one whose agent is in the agent host, so that the turn
- * continues after this process takes over the session; or in a host of another version of Parley, which this version can't reach.
+ * Where a session is that can't be opened here. `window`: in a window of another process. `hostedWindow`: the same, with its agent in the
+ * agent host, so that a turn continues after this process takes over the session. `otherVersion`: in a host of another version of Parley,
+ * which this version can't reach.
  */
 export type SessionPlace = 'window' | 'hostedWindow' | 'otherVersion'
 
-/** The session is open in a window of another process, or in another version of Parley. */
+/** Thrown if the session is open in a window of another process, or in another version of Parley. */
 export class SessionElsewhereError extends Error {
   override readonly name = 'SessionElsewhereError'
   readonly place: SessionPlace
@@ -35,7 +36,7 @@ export class SessionElsewhereError extends Error {
 }
 
 /**
- * The sessions that this process holds, so that no other one opens them: open sessions, and sessions being opened or reserved. Without
+ * The sessions that this process holds, so that no other process opens them: open sessions, and sessions being opened or reserved. Without
  * leases, this process holds all sessions.
  */
 export class HeldSessions {
@@ -43,12 +44,12 @@ export class HeldSessions {
   readonly #takeOverMs: number
   /** by session key */
   readonly #holds = new Map<string, number>()
-  /** by session key: the process that had the session and didn't release it */
+  /** by session key: the process from which the session was taken because it didn't release the session */
   readonly #seized = new Map<string, string>()
 
-  /** Another process requests a session. */
+  /** Fires when another process requests a session. */
   readonly onDidRequest: Event<SessionId>
-  /** Another process has taken a session. */
+  /** Fires when another process has taken a session. */
   readonly onDidLose: Event<SessionId>
 
   /** `takeOverMs`: how long another process may take to release a session. */
@@ -59,7 +60,7 @@ export class HeldSessions {
     this.onDidLose = leases?.onDidLose ?? new Emitter<SessionId>().event
   }
 
-  /** Returns false if another process has the session. */
+  /** Acquires the session for this process. Returns false if another process has the session. */
   acquire({ agentId, sessionId }: SessionId): boolean {
     return this.#leases?.acquire(agentId, sessionId) !== false
   }
@@ -74,7 +75,7 @@ export class HeldSessions {
     return sessionIds.every(sessionId => this.acquire({ agentId, sessionId }))
   }
 
-  /** Acquires the session as soon as another process releases it. Resolves to false if none does within `waitMs`. */
+  /** Acquires the session as soon as another process releases it. Resolves to false if that takes more than `waitMs`. */
   async acquireWithin(waitMs: number, session: SessionId, signal: AbortSignal): Promise<boolean> {
     const end = performance.now() + waitMs
     while (!this.acquire(session)) {
@@ -85,7 +86,7 @@ export class HeldSessions {
     return true
   }
 
-  /** Prevents other processes from taking a session of this one until all results are disposed. */
+  /** Prevents other processes from taking a session of this process until the results of all such calls are disposed. */
   hold({ agentId, sessionId }: SessionId): Disposable {
     const key = sessionKey(agentId, sessionId)
     this.#holds.set(key, (this.#holds.get(key) ?? 0) + 1)
@@ -112,15 +113,15 @@ export class HeldSessions {
     return this.hold(session)
   }
 
-  /** Takes the session from another process, even if that one still uses it. */
+  /** Takes the session from another process, even if the other process still uses it. */
   seize({ agentId, sessionId }: SessionId): void {
     this.#leases?.seize(agentId, sessionId)
   }
 
   /**
-   * Holds all sessions of an agent that this process is about to take over, so that no other one answers their requests. `from`: a process
-   * that doesn't respond, which loses the sessions. If several try at the same time, the one that gets the first session wins; in
-   * the others the result is `undefined`.
+   * Holds all sessions of an agent that this process is about to take over, so that no other process answers the agent's requests. `from`:
+   * a process that doesn't respond, which loses the sessions. If several processes try at the same time, the process that gets the first
+   * session wins; the others resolve to `undefined`.
    */
   async takeAll(
     agentId: string,
@@ -144,8 +145,8 @@ export class HeldSessions {
   }
 
   /**
-   * Asks the process that has the session to close it, and takes the session if that one doesn't. Rejects with `CancelledError` when
-   * `signal` aborts.
+   * Asks the process that has the session to close it, and takes the session if that process doesn't respond. Rejects with
+   * `CancelledError` when `signal` aborts.
    */
   async takeOver(session: SessionId, signal: AbortSignal): Promise<void> {
     const { agentId, sessionId } = session
@@ -161,7 +162,7 @@ export class HeldSessions {
     }
   }
 
-  /** Returns once the process from which the session had to be taken; empty if that isn't known. */
+  /** Returns and forgets the process from which the session had to be taken; an empty string if the process isn't known. */
   takeSeized({ agentId, sessionId }: SessionId): string | undefined {
     const key = sessionKey(agentId, sessionId)
     const from = this.#seized.get(key)

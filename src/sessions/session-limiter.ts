@@ -24,7 +24,7 @@ import type { LocalSessions } from '../history/local-sessions.ts'
 import { TurnTime, type TurnTimeOptions } from './turn-time.ts'
 import { isAmount, type UsageMeter } from './usage-meter.ts'
 
-/** How often the time of a running turn is stored, in milliseconds, so that a crash loses little of it. */
+/** Interval at which the time of a running turn is stored, in milliseconds, so that a crash loses little of the time. */
 const STORE_EVERY_MS = 60_000
 const MINUTE = 60_000
 
@@ -33,9 +33,9 @@ export type SpanRecords = Pick<LocalSessions, 'span' | 'putSpan'>
 
 /** The user's limits, and how they're changed. */
 export interface LimitSettings {
-  /** The default limits, for sessions without their own. */
+  /** Returns the default limits, for sessions without their own limits. */
   read(): Limits
-  /** Lets the user change the limits of a session. Resolves when that's done. */
+  /** Lets the user change the limits of a session. Resolves when the user is done. */
   edit(limiter: SessionLimiter): Promise<void>
   language: string
 }
@@ -55,16 +55,16 @@ export interface SessionLimiterOptions {
 /**
  * Warns before a session reaches its limit and asks the user when it does. An agent can't be paused, and stopping it without asking could
  * lose work. So a running turn continues, but until the user decides, no other prompt is sent or added to the turn, and no rule answers the
- * agent's requests. A limit that an agent's reports don't cover is never reached.
+ * agent's requests. A limit for something that the agent doesn't report, such as its cost, is never reached.
  */
 export class SessionLimiter extends Owner {
   readonly #options: SessionLimiterOptions
   readonly #time: TurnTime
   #state: LimitState
-  /** The limits were changed in this session, so they differ from the settings. */
+  /** Whether the limits were changed for this session, so that the settings don't apply. */
   #isOwn: boolean
   #isAsking = false
-  /** The user stopped the running turn. */
+  /** Whether the user stopped the running turn. */
   #isStopping = false
   #timer: Disposable | undefined
   #isReviewDue = false
@@ -84,7 +84,7 @@ export class SessionLimiter extends Owner {
     )
     this.#isOwn = span?.limit !== undefined
     this.#state = span?.limit ?? limitState(settings.read())
-    // to open an old session needs no decision
+    // opening a session that is already over a default limit must not ask
     if (!this.#isOwn) this.#state = stopAtLimits(this.#state, this.#use)
     this.register(toDisposable(() => this.#timer?.dispose()))
     this.register(toDisposable(() => this.#store()))
@@ -93,7 +93,7 @@ export class SessionLimiter extends Owner {
     this.#review()
   }
 
-  /** The data for the page; `undefined` without a limit. */
+  /** The data that the page shows; `undefined` without a limit. */
   get note(): LimitNote | undefined {
     const { limits } = this.#state
     if (Object.keys(limits).length === 0) return undefined
@@ -123,7 +123,7 @@ export class SessionLimiter extends Owner {
     return { limits: this.#state.limits, use: this.#use }
   }
 
-  /** The user sets a limit of the session, or removes it. */
+  /** Sets or removes a limit of the session. */
   set(kind: LimitKind, limit: number | undefined): void {
     this.#change(changedLimit(this.#state, kind, limit))
     this.#review()
@@ -160,7 +160,7 @@ export class SessionLimiter extends Owner {
     this.#review()
   }
 
-  /** Something that counts has changed. Holds the prompts at once: the turn may be over, and the next one about to begin. */
+  /** Checks the limits after a change. Holds the prompts at once, since the next turn may be about to begin. */
   #review(): void {
     const { session } = this.#options
     if (this.owned.isDisposed || !session.isLive) return
@@ -171,7 +171,7 @@ export class SessionLimiter extends Owner {
     session.hold(this.#isAsking || reachedLimits(this.#state, this.#use).length > 0)
     if (this.#isReviewDue) return
     this.#isReviewDue = true
-    // after other listeners of this change
+    // warn or ask after the other listeners have handled this change
     queueMicrotask(() => {
       this.#isReviewDue = false
       if (!this.owned.isDisposed && session.phase === 'ready') this.#tell()
@@ -202,7 +202,7 @@ export class SessionLimiter extends Owner {
   async #ask(use: SessionUse): Promise<void> {
     const { session, settings, cancel } = this.#options
     this.#isAsking = true
-    // the question survives the window, and stays open in the next one
+    // the question stays open in the next window, so this window doesn't abort it
     const outcome = await session.requests.askUser(this.#request(use), new AbortController().signal)
     if (this.owned.isDisposed || !session.isLive) return
     const answer = outcome.type === 'selected' ? outcome.optionId : undefined
@@ -245,7 +245,7 @@ export class SessionLimiter extends Owner {
     }
   }
 
-  /** Looks again when the time may reach a limit, and stores it. */
+  /** Schedules the next check, for when the time may reach a limit, and stores the time. */
   #wait(): void {
     this.#timer?.dispose()
     this.#timer = undefined
@@ -254,7 +254,7 @@ export class SessionLimiter extends Owner {
     const { ms } = this.#time
     const remaining = [limit * 0.8 - ms, limit - ms].filter(one => one > 0)
     const { schedule = scheduleTimer } = this.#options
-    // a timer may fire a little early
+    // timers may fire a little early
     this.#timer = schedule(
       () => {
         this.#store()
@@ -270,7 +270,7 @@ function withUnit(kind: LimitKind, amount: string): string {
   return kind === 'tokens' ? l10n.t('{0} tokens', amount) : amount
 }
 
-/** A fork, also to edit a prompt, has the limit that the user set for the original session, and counts from zero. */
+/** Copies the limit that the user set for a session to its fork, also a fork to edit a prompt. The fork's use counts from zero. */
 export function forkLimit(records: SpanRecords, from: SessionId, to: SessionId): void {
   const limit = records.span(from.agentId, from.sessionId)?.limit
   if (limit) records.putSpan(to, { ms: 0, limit: limitState(limit.steps) })

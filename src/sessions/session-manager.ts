@@ -35,14 +35,14 @@ export interface SessionManagerOptions {
 /** Opens sessions in this window: gives them the window's files, rules, limits and tracked changes. */
 export class SessionManager extends Owner {
   readonly #options: SessionManagerOptions
-  /** those that were opened here */
+  /** the sessions that this window opened */
   readonly #own = new WeakSet<OpenSession>()
   /** by session key; kept when the session ends, since its changes can still be reviewed */
   readonly #changes = new Map<string, SessionChanges>()
 
   /** The open sessions of all windows of this process. */
   readonly openSessions: OpenSessions
-  /** A session was opened or closed, in any of these windows. */
+  /** Fires when a session was opened or closed in any window of this process. */
   readonly onDidChange: OpenSessions['onDidChange']
 
   constructor(options: SessionManagerOptions) {
@@ -54,12 +54,12 @@ export class SessionManager extends Owner {
     if (rules) this.register(rules.onDidChange(() => this.#checkAllowances(rules.allowances())))
   }
 
-  /** The open sessions that this window opened: it's responsible for their agents, and for telling the user about them. */
+  /** Returns the open sessions that this window opened, for which it runs the agents and notifies the user. */
   list(): OpenSession[] {
     return this.openSessions.list().filter(open => this.#own.has(open))
   }
 
-  /** The open session, whichever window opened it. */
+  /** Returns the open session, whichever window opened it. */
   find(agentId: string, sessionId: string): OpenSession | undefined {
     return this.openSessions.find(agentId, sessionId)
   }
@@ -69,7 +69,7 @@ export class SessionManager extends Owner {
     return this.#own.has(open)
   }
 
-  /** The changes of a session that is open, or was in this window. */
+  /** Returns the changes of a session that is open, or was open in this window. */
   changesOf(key: string): SessionChanges | undefined {
     return this.openSessions.withKey(key)?.changes ?? this.#changes.get(key)
   }
@@ -86,18 +86,18 @@ export class SessionManager extends Owner {
     return new OpenSession({ agentId, agentName, session, plan, changes })
   }
 
-  /** Its agent has the session, or is about to open it. */
+  /** Opens a created session whose agent has the session or is about to open it. */
   admit(open: OpenSession, origin: SessionOrigin = 'known'): void {
     const { session, agentId, plan, key, allowance } = open
     const { records, queues, rules, services, transcripts, usage, limits } = this.#options
     session.conversation.giveTitle(records.get(agentId, session.sessionId)?.givenTitle)
     session.requests.answerByRule = rules?.answersFor(agentId, id => open.placeOf(id), allowance)
     session.contextToTell = () => contextToTell(open)
-    // for an agent on another machine, the path means a file there
+    // for an agent on another machine, the path is a file of that machine
     if (!session.agent.capabilities.isRemote)
       session.requests.complete = addWrittenChange(session, () => plan.setup, services.files.rules)
     this.#own.add(open)
-    // before it's added: prompts in the queue of the session that it replaces go to it
+    // get the queue before the session is added, so that it has the prompts of the session that is replaced
     const queue = queues.of(key)
     this.openSessions.add(open, () => {
       open.begin({
@@ -124,7 +124,7 @@ export class SessionManager extends Owner {
     })
   }
 
-  /** A level that a setting removes is turned off, and stays off when the setting is restored. */
+  /** Turns off permission levels that a setting doesn't offer anymore. They stay off when the setting is restored. */
   #checkAllowances(offered: readonly Allowance[]): void {
     for (const { allowance } of this.list()) if (!offered.includes(allowance.allowed)) allowance.allow('ask')
   }

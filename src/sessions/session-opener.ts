@@ -38,19 +38,19 @@ export interface SessionOpenerOptions {
   reports: OpeningFailures
   /** Whether prompts wait for the session that is being opened. */
   hasPrompts: () => boolean
-  /** A new session starts with this agent. */
+  /** Called when a new session starts with the agent. */
   agentChosen: (agentId: string) => void
-  /** The conversation with the first key now has the second one. */
+  /** Called when a conversation's key changes from `from` to `to`. */
   moved: (from: string, to: string) => void
   records: Pick<SessionRecords, 'get'>
-  /** A session starts with another agent than the one being prepared, for which prompts were waiting. */
+  /** Called when a session starts while prompts wait for another agent that is being prepared. `agentName`: that agent. */
   agentReplaced: (agentName: string) => void
   store: KeyValueStore
   /** Returns a function that reveals the session in another view of this window; `undefined` if no view shows it. */
   elsewhere?: (reference: SessionReference) => (() => Promise<void>) | undefined
   /**
-   * Returns a session that an earlier window left running, once this window has taken it over; resolves to `undefined` if it's another
-   * session. `undefined` if there is none.
+   * Resolves to the session that an earlier window left running, once this window has taken it over, or to `undefined` if no window left
+   * this session. Returns `undefined` if no window left any session.
    */
   continued?: (reference: SessionReference) => Promise<OpenSession | undefined> | undefined
   log: Logger
@@ -59,7 +59,7 @@ export interface SessionOpenerOptions {
 type StartAttempt = Extract<Attempt, { type: 'new' }>
 type ReopenAttempt = Extract<Attempt, { type: Reopening }>
 
-/** How long a page may take to draw the end of a conversation before the rest is read anyway. Milliseconds. */
+/** How long the view may take to draw the end of a conversation before the whole conversation is read anyway, in milliseconds. */
 const DRAW_END_MS = 300
 
 /**
@@ -101,7 +101,7 @@ export class SessionOpener implements Disposable {
     return this.#state.type === 'opening' ? this.#state.end : undefined
   }
 
-  /** The agent that is being started, else the displayed session's agent, else the one that the next prompt starts. */
+  /** The agent that is being started, else the displayed session's agent, else the agent of the failed attempt. */
   get agentId(): string | undefined {
     return this.attempt?.agentId ?? this.#displayed.current?.agentId ?? attemptOf(this.#state)?.agentId
   }
@@ -119,7 +119,7 @@ export class SessionOpener implements Disposable {
     return this.#state.type === 'restoring' ? this.#state.reference : attemptOf(this.#state)
   }
 
-  /** Settles when the session being opened is open or failed, or another one is opened; prompts wait for this. */
+  /** Settles when the session is open, has failed to open, or another session is opened instead. Prompts wait for this promise. */
   get pending(): Promise<void> | undefined {
     return taskOf(this.#state)?.over.promise
   }
@@ -157,7 +157,7 @@ export class SessionOpener implements Disposable {
       if (!this.#reports.isReady(agentId)) return
       const { cwd, begun } = how
       const { current } = this.#displayed
-      // its agent may have been restarted since the first attempt
+      // the agent may have been restarted since the first attempt, so continue from the session's current object
       const continues =
         how.continues && current?.key === how.continues.from.key
           ? { ...how.continues, from: current }
@@ -191,7 +191,7 @@ export class SessionOpener implements Disposable {
     })
   }
 
-  /** `isWhole`: a place other than the end of the conversation will be shown. */
+  /** Reopens a session. `isWhole`: the view will scroll to a place other than the end, so it needs the whole conversation. */
   reopen(how: Reopening, reference: SessionReference, isWhole = false): Promise<void> {
     return this.#open(task => this.#reopen(task, { type: how, ...reference }, { isWhole }))
   }
@@ -252,9 +252,9 @@ export class SessionOpener implements Disposable {
     })
   }
 
-  /** Restores the session from before a reload of the window, if there was one. */
+  /** Restores the session that the view displayed before the window was reloaded, if any. */
   async restore(stored = this.#options.store.get<SessionReference>(LAST_SESSION)): Promise<void> {
-    // a session that couldn't be started before the view was shown has left the reason
+    // if starting a session failed before the view was shown, the view keeps showing that failure
     const isEmpty = this.#state.type === 'idle' && !this.#displayed.current && this.#failures.all.size === 0
     if (!stored || !isEmpty || !this.#options.trusted()) return
     const last = this.#moved(stored)
@@ -281,7 +281,7 @@ export class SessionOpener implements Disposable {
       try {
         task.before = saved.open(last)
       } catch (error) {
-        // nobody waits for this; the view is empty, and History has the session
+        // no caller handles the error; the view stays empty, and the session is still in History
         log.error(`The session before the reload: ${messageOf(error)}`)
         return
       }
@@ -317,7 +317,7 @@ export class SessionOpener implements Disposable {
     await this.retry(again ?? { type: 'new', agentId })
   }
 
-  /** Restarts the agent. Its sessions continue with the new process, those with running work when that has finished. */
+  /** Restarts the agent. Its sessions continue with the new process: idle sessions at once, others when their work has finished. */
   async renew(): Promise<void> {
     const { agentId } = this
     if (agentId === undefined) return
@@ -326,8 +326,8 @@ export class SessionOpener implements Disposable {
   }
 
   /**
-   * Reopens the displayed session with its agent's new process, once that is `ready`, unless the user opens something else meanwhile. The
-   * conversation stays visible.
+   * Reopens the displayed session with its agent's new process once the process is `ready`, unless the user opens something else
+   * meanwhile. The conversation stays visible.
    */
   continueAfter(ready: Promise<void>, attempt: ReopenAttempt): void {
     if (!canBecome(this.#state, 'replacing')) return
@@ -355,7 +355,6 @@ export class SessionOpener implements Disposable {
     task?.abort.abort(new CancelledError())
   }
 
-  /** Cancels the attempt, and displays the previous session again. */
   #giveUp(): void {
     const before = this.#before
     this.abort()
@@ -374,7 +373,7 @@ export class SessionOpener implements Disposable {
     return taskOf(this.#state) === task
   }
 
-  /** Waits until the agents on this machine are known, which takes as long as the login shell's profile. */
+  /** Waits for the search for installed agents, which runs the login shell's profile. Resolves to false if the task was replaced. */
   async #searchAgents(task: Task): Promise<boolean> {
     this.#changed()
     await Promise.race([this.#options.agents.ready(), task.over.promise])
@@ -382,7 +381,7 @@ export class SessionOpener implements Disposable {
   }
 
   #open(work: (task: Task) => Promise<void>): Promise<void> {
-    // something else is opened: its attempt begins with the session that was displayed before the end of a conversation
+    // if only the end of a conversation is displayed, first display the session from before again: the new task may return to it
     if (this.end) this.#giveUp()
     if (this.#state.type === 'preparing') this.abort()
     const task: Task = { abort: new AbortController(), before: this.#before, over: deferred() }
@@ -415,7 +414,7 @@ export class SessionOpener implements Disposable {
     task.over.resolve()
     if (!following) return next
     task.abort.abort(new CancelledError())
-    // an attempt decides by itself what stays displayed
+    // `#run` and `#reopen` decide what an attempt displays
     const isAbandoned = next.type !== 'opening' && this.#displayed.current !== following.before
     if (isAbandoned) this.#displayed.display(undefined)
     return next
@@ -434,7 +433,7 @@ export class SessionOpener implements Disposable {
     if (!displayedFirst) displayed.display(undefined)
     else if (earlier) displayed.display(earlier)
     if (attempt.type === 'new' && !earlier) this.#options.agentChosen(attempt.agentId)
-    // the queued prompts are for the next session
+    // the earlier session must not send the queued prompts, which are for the session that continues it
     earlier?.session.hold(true)
     this.#changed()
     try {
@@ -465,7 +464,7 @@ export class SessionOpener implements Disposable {
       // the failure of a fork, or of continuing with another agent, belongs to the original conversation
       if (displayedFirst || attempt.type === 'fork' || (isStopped && !isAwaited)) this.#stop(task)
       else this.#fail(current)
-      // if the displayed session itself couldn't be reopened, that failure is enough
+      // if the displayed session itself couldn't be reopened, don't also report that its agent has ended
       if (!displayed.continues(attempt)) this.#reports.ended()
       else if (isCancelled(error)) this.#reports.readOnly(attempt)
       if (error instanceof SessionElsewhereError && attempt.type !== 'new' && attempt.type !== 'fork')
@@ -478,7 +477,7 @@ export class SessionOpener implements Disposable {
     }
   }
 
-  /** The view of a session that couldn't be opened stays, so that its failure and its prompts don't go to another session. */
+  /** Keeps the view on the session that couldn't be opened, so that its failure and its prompts don't move to another session. */
   #fail({ attempt, task: { before } }: CurrentAttempt): void {
     this.#enter({ type: 'failed', attempt, before })
     this.#displayed.display(undefined)
@@ -491,13 +490,13 @@ export class SessionOpener implements Disposable {
     this.#changed()
   }
 
-  /** The session can't be opened here. `taken`: another window took it from this window. */
+  /** Reports that another window has the session. `taken`: the other window took the session from this window. */
   showElsewhere(attempt: ReopenAttempt, place: SessionPlace, taken = false): void {
     if (canBecome(this.#state, 'elsewhere')) this.#enter({ type: 'elsewhere', attempt })
     this.#reports.elsewhere(attempt, place, taken, (from, next) => void this.#followTo(from, next))
   }
 
-  /** Whether another window still has the displayed session. Shows that again, since the user may have dismissed it. */
+  /** Whether another window still has the displayed session. Reports this failure again if the user has dismissed it. */
   async isStillElsewhere(): Promise<boolean> {
     const state = this.#state
     if (state.type !== 'elsewhere') return false
@@ -508,7 +507,7 @@ export class SessionOpener implements Disposable {
     return true
   }
 
-  /** The other window's conversation continued in another session there. */
+  /** Displays the session in which the other window has continued the conversation. */
   async #followTo(from: OpenSession, next: SessionReference): Promise<void> {
     const { saved, starter, moved } = this.#options
     const place = await starter.placeOf(next)
@@ -524,8 +523,8 @@ export class SessionOpener implements Disposable {
   }
 
   /**
-   * The current session of a conversation, which gets the unsent prompts: another window may have continued the conversation, or this
-   * window crashed.
+   * Returns the current session of a conversation, and moves the unsent prompts to that session. It differs from the stored session if
+   * another window has continued the conversation, or if this window crashed.
    */
   #moved(from: SessionReference): SessionReference {
     const { records, moved } = this.#options
@@ -538,7 +537,7 @@ export class SessionOpener implements Disposable {
   async takeOver(failureId: string): Promise<void> {
     const failure = this.#failures.all.get(failureId)
     if (failure?.type !== 'elsewhere') return
-    // the conversation, where it is now
+    // the conversation may have continued in another session since
     const attempt = { ...failure.attempt, ...whereNow(failure.attempt, this.#options.records) }
     await this.#open(async task => {
       this.#enter({ type: 'takingOver', task })
@@ -564,7 +563,7 @@ function attemptIn(task: Task, attempt: Attempt): CurrentAttempt {
   return { type: 'opening', task, attempt, replays: false }
 }
 
-/** The end of its conversation is no longer shown. */
+/** Marks that the view no longer shows only the end of the conversation. */
 function endOver(current: CurrentAttempt): void {
   current.end?.drawn.resolve()
   current.end?.over.resolve()

@@ -33,13 +33,13 @@ import { AnsweredPermissions, subagentRoots } from './answered-permissions.ts'
 /** Objects that all sessions of the window share. */
 export interface ServicesShared {
   files: FilesShared
-  /** The user saved a file in the editor. Without it, files changed by commands aren't reported. */
+  /** Fires when the user saved a file in the editor. Without this event, files changed by commands aren't reported. */
   onDidSave?: Event<string>
-  /** The base environment of commands in a folder: that of the login shell, and what the folder's project sets. */
+  /** Resolves to the base environment of commands in a folder: the login shell's variables, and those that the folder's project sets. */
   environment: (folder: string) => Promise<Record<string, string>>
   /** Stores the state of turns that continue without this window, for the next window. */
   turns?: KeyValueStore
-  /** Ends commands if this process dies without having done so. */
+  /** Ends running commands if this process dies without having ended them. */
   guard?: SessionTerminalsOptions['guard']
 }
 
@@ -59,13 +59,13 @@ export class SessionServices extends Owner {
   readonly #changes: SessionChanges
   readonly #answered: AnsweredPermissions
   readonly #files: SessionFiles
-  /** by path: the last turn in which the user was notified that an editor has unsaved changes of the file */
+  /** by path of a file: the last turn in which the user was notified that an editor has unsaved changes of this file */
   readonly #unsaved = new Map<string, number>()
   /** by the id of a subagent's session */
   readonly #subagents = new Map<string, SubagentFiles>()
   readonly #write = this.register(new Emitter<string>())
 
-  /** The agent wrote a file through the client: its absolute path. */
+  /** Fires with the absolute path of a file when the agent has written it through the client. */
   readonly onDidWrite: Event<string> = this.#write.event
 
   constructor(shared: ServicesShared, session: Session, roots: Roots, changes: SessionChanges) {
@@ -92,18 +92,18 @@ export class SessionServices extends Owner {
     )
   }
 
-  /** The text of a file for the session's agent, or for a subagent in it. */
+  /** Resolves to the text of a file for the session's agent, or for a subagent of the session. */
   async readTextFile(request: ReadTextFileRequest, signal?: AbortSignal): Promise<string> {
     this.#requireHere(request.sessionId, request.path)
     return this.filesOf(request.sessionId).readTextFile(request, signal)
   }
 
-  /** The files of the session, or of a subagent in it. */
+  /** Returns the files of the session, or of a subagent of the session. */
   filesOf(sessionId: string): SessionFiles {
     return this.#subagentFiles(sessionId)?.files ?? this.#files
   }
 
-  /** A path of the agent's machine is never taken for the same path here. */
+  /** Throws if the path belongs to the agent's machine: the same path on this machine is another file. */
   #requireHere(sessionId: string, path: string): void {
     const cwd = this.#subagentFiles(sessionId)?.cwd ?? this.#roots.cwd
     if (isElsewhere(this.#session.agent.capabilities.pathMappings, path, cwd))
@@ -150,7 +150,7 @@ export class SessionServices extends Owner {
     super.dispose()
   }
 
-  /** `within`: further roots that must contain a file, since an agent must not extend its roots by those of a subagent. */
+  /** `within`: roots that must also contain a file, since an agent must not gain access to more folders by starting a subagent. */
   #createFiles(roots: Roots, within?: Roots): SessionFiles {
     return new SessionFiles(this.#shared.files, {
       roots,
@@ -162,7 +162,7 @@ export class SessionServices extends Owner {
     })
   }
 
-  /** Once for each file in a turn. */
+  /** Notifies the user of a file's unsaved changes, once in a turn. */
   #tellUnsaved(path: string): void {
     const { turn } = this.#session.state
     if (this.#unsaved.get(path) === turn) return
@@ -192,7 +192,7 @@ export class SessionServices extends Owner {
     return own
   }
 
-  /** A rule allowed the command as shown; with other variables, it's a different command. */
+  /** Asks for permission if a rule allowed the command but the request sets variables, which the rule didn't consider. */
   async #checkEnvironment({ sessionId, command, args, env }: CreateTerminalRequest): Promise<void> {
     const changed = env.filter(({ name }) => changesBehavior(name))
     if (changed.length === 0 || !this.#answered.ruleAllowed(command, args)) return
@@ -207,7 +207,7 @@ export class SessionServices extends Owner {
   }
 }
 
-/** Adds the change to a request to write a file of which the agent reports only the new text. */
+/** Adds a diff to a permission request to write a file if the agent reports only the file's new text. */
 export function addWrittenChange(session: Session, roots: () => Roots, rules: PathRules): CompletePermission {
   return (request, tool) => {
     const { subject, sessionId } = request
@@ -227,16 +227,16 @@ export function addWrittenChange(session: Session, roots: () => Roots, rules: Pa
       const toolCall = { ...subject.toolCall, content: [...tool.content, diff] }
       return { ...request, subject: { ...subject, toolCall } }
     }
-    // no file can have that path
+    // fails, for example, if no file can have the path
     return complete().catch(() => request)
   }
 }
 
-/** Number of places, and of lines in each, that a question about unsaved changes shows. */
+/** Maximum number of places, and of lines in each place, that a question about unsaved changes shows. */
 const MAX_PLACES = 3
 const MAX_SHOWN_LINES = 6
 
-/** Asks in the conversation which side's lines win. */
+/** Returns a function that asks in the conversation whether to keep the user's or the agent's lines. */
 function askMergeInConversation(session: Session): AskMerge {
   return async ({ path, realPath, conflicts }, signal) => {
     const places = conflicts
@@ -273,7 +273,7 @@ function shownLines(text: string): string {
   return [...shown, ...(lines.length > shown.length ? ['    …'] : [])].join('\n')
 }
 
-/** Permission for a file is requested in the conversation, like any other permission. */
+/** Returns a function that requests permission for a file in the conversation, like any other permission. */
 function askInConversation(session: Session, { cwd }: Roots, rules: PathRules): AskAccess {
   return async (question, signal) => {
     const { path, realPath, reason } = question

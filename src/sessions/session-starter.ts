@@ -37,7 +37,7 @@ interface SessionStarterOptions {
   records: SessionRecords
   transcripts: Pick<SavedConversations, 'options'>
   queues: Pick<PromptQueues, 'rename'>
-  /** The agents that run in the agent host. Without it, none does. */
+  /** The agents that run in the agent host; absent if no agent does. */
   hosted?: HostedSessions | undefined
   /** The initial options of a new session. */
   startOptions?: (agentId: string) => Promise<StartOptions>
@@ -47,9 +47,9 @@ interface SessionStarterOptions {
 
 /** Reports progress while a session is being opened. */
 export interface OpenProgress {
-  /** The agent runs, and is asked to open the session now. */
+  /** Called when the agent runs, just before it's asked to open the session. */
   onPlan?: (plan: SessionPlan) => void
-  /** The session can be displayed. `replays`: its history is loaded now. */
+  /** Called when the session can be displayed. `replays`: the agent is about to replay the session's history. */
   onSession?: (open: OpenSession, replays: boolean) => void
 }
 
@@ -57,9 +57,9 @@ export interface OpenProgress {
 export interface ForkPoint {
   /** id of the agent's last message that belongs to the fork */
   messageId: string
-  /** the first turn that doesn't */
+  /** the first turn that doesn't belong to the fork */
   turn: number
-  /** Without that, forks the whole conversation, or does nothing. */
+  /** If the agent doesn't support `forkAtMessage`: fork the whole conversation, or don't fork. */
   otherwise: 'whole' | 'stay'
 }
 
@@ -74,9 +74,9 @@ export class SessionStarter {
   }
 
   /**
-   * Starts a session, in `cwd` if given, and moves the prompts under the key `queue` to it. `continues`: the conversation that continues in
-   * the new session, or in the agent's earlier session of that conversation. Rejects with `AgentStartError`, `AgentRequestError`,
-   * `AgentClosedError` or `CancelledError`.
+   * Starts a session, in `cwd` if given, and moves the prompts queued under the key `queue` to this session. `continues`: a conversation
+   * to continue in the new session, or in the agent's earlier session of the conversation. Rejects with `AgentStartError`,
+   * `AgentRequestError`, `AgentClosedError` or `CancelledError`.
    */
   async create(
     agentId: string,
@@ -99,7 +99,7 @@ export class SessionStarter {
       if (signal.aborted) throw new CancelledError()
       progress.onPlan?.(plan)
       return clients.track(agentId, async () => {
-        // the conversation so far
+        // the conversation so far, which the new session continues
         const state = () => continues && stateToContinue(continues, runner.name)
         const session = await sessions.newSession(plan.setup, signal, state)
         if (queue !== undefined) {
@@ -115,7 +115,7 @@ export class SessionStarter {
     })
   }
 
-  /** Reopens the agent's earlier session of this conversation; `undefined` if there is none, or it can't be reopened. */
+  /** Reopens the agent's earlier session of the conversation. Resolves to `undefined` if there is none or it can't be reopened. */
   async #goBack(
     agentId: string,
     signal: AbortSignal,
@@ -125,7 +125,7 @@ export class SessionStarter {
     const reference = earlierSessionOf(agentId, continues.from, this.#options.records)
     if (!reference) return undefined
     try {
-      // input that is written meanwhile must not be for a session that may be gone
+      // display the session only once it's open: prompts written meanwhile must not go to a session that may be gone
       const { onPlan } = progress
       const open = await this.reopen('restore', reference, signal, { onPlan }, undefined, continues)
       progress.onSession?.(open, false)
@@ -139,10 +139,11 @@ export class SessionStarter {
   }
 
   /**
-   * Reopens a session that the agent knows. `load` replays its history. `resume` continues the conversation known here:
-   * that of `previous`, the same session of an ended agent, or the saved one. `restore` resumes a known conversation,
-   * else loads the session, else resumes it. Rejects with `SessionElsewhereError` if another window has the session or it runs in another version, with
-   * `CancelledError` if the agent can neither load nor resume (for `restore`, or with `previous`), else as `create` does.
+   * Reopens a session that the agent knows. `load` replays its history. `resume` continues the known conversation: the saved one, or the
+   * one of `previous`, which is the same session of an ended process. `restore` resumes the session if its conversation is known, else
+   * loads the session, else resumes it. Rejects with `SessionElsewhereError` if another window has the session or it runs in another
+   * version of Parley, with `CancelledError` if the agent can neither load nor resume (for `restore`, or with `previous`), else as
+   * `create` does.
    */
   async reopen(
     how: Reopening,
@@ -157,7 +158,7 @@ export class SessionStarter {
       throw new SessionElsewhereError(await this.placeOf(reference))
     const hold = held.hold(reference)
     try {
-      // a second agent would work in the same folder, and store the same conversation
+      // a second process would work in the same folder and store the same conversation
       if (await hosted?.runsInOtherVersion(reference)) throw new SessionElsewhereError('otherVersion')
       return (
         (await this.#takeOver(reference, signal, previous)) ??
@@ -168,14 +169,14 @@ export class SessionStarter {
     }
   }
 
-  /** The place of a session that another window has. */
+  /** Resolves to the place of a session that another window has. */
   async placeOf(reference: SessionReference): Promise<SessionPlace> {
     return (await this.#options.hosted?.has(reference)) ? 'hostedWindow' : 'window'
   }
 
   /**
-   * Takes over the session with its agent, which another window left in the agent host; `undefined` if the host doesn't have it. The
-   * session may already be open: here, if it came with another session of the agent, or in another window of this process.
+   * Takes over the session from the agent host, together with its agent. Resolves to `undefined` if the host doesn't have the session. The
+   * session may already be open: in this window, if it came with another session of the agent, or in another window of this process.
    */
   async #takeOver(
     reference: SessionReference,
@@ -195,7 +196,7 @@ export class SessionStarter {
     const isTaken = await hosted.takeOver(reference, from)
     if (signal.aborted) throw new CancelledError()
     const continued = manager.find(agentId, sessionId)
-    // adds the last output of an agent that has exited
+    // add the last output of an agent that has exited
     if (isTaken && !continued && previous) saved.catchUp(previous)
     // another window may have taken the session meanwhile
     if (!continued && (hosted.isHandedOver(reference) || !held.acquire(reference)))
@@ -234,15 +235,15 @@ export class SessionStarter {
     const { load, resume } = agent.capabilities
     const { name } = this.#options.runner(agentId)
     const gone = continues && stateToContinue(continues, name, sessionKey(agentId, sessionId))
-    // of its own session, as it was when the user left it
+    // the usage of the agent's own session, from when the user left that session
     const usage = gone && saved.state(reference)?.usage
     if (usage) gone.usage = usage
     const known = () => gone ?? previous?.session.conversation.state ?? saved.state(reference)
     const before = how === 'load' && !previous ? undefined : known()
-    // the saved conversation has more than a replay: times, answers, output
+    // resume rather than load, since the saved conversation has more than a replay: times, answers, output
     const replays = how === 'load' || (how === 'restore' && load && !(before && resume))
     if (!load && !resume && (how === 'restore' || previous)) throw new CancelledError()
-    // before the agent's answer replaces them
+    // read now, before the agent's answer replaces the options
     const options = this.#lastOptions(reference, previous)
     const lastOptions = () => options
     const opening = replays
@@ -267,7 +268,7 @@ export class SessionStarter {
     return open
   }
 
-  /** The last known options of a session. */
+  /** Returns the last known options of a session. */
   #lastOptions({ agentId, sessionId }: SessionReference, open?: OpenSession): ConfigOption[] | undefined {
     const options = open?.session.state.configOptions ?? []
     return options.length > 0 ? [...options] : this.#options.transcripts.options(agentId, sessionId)
@@ -294,7 +295,7 @@ export class SessionStarter {
     })
   }
 
-  /** Unarchives a session that is being reopened. If the agent refuses, it may still open the session. */
+  /** Unarchives a session that is being reopened. If the agent refuses this, it may still open the session. */
   async #unarchive(agent: Agent, { agentId, sessionId, cwd, archived }: SessionReference): Promise<void> {
     const { records } = this.#options
     if (!(archived ?? records.get(agentId, sessionId)?.archived) || !agent.capabilities.archive) return
@@ -307,8 +308,8 @@ export class SessionStarter {
   }
 
   /**
-   * Forks a session, at a point if one is given and its agent supports that. Rejects as `create` does. Resolves to the session itself if
-   * the agent doesn't support the required point.
+   * Forks a session, at a point if given and supported by the agent. Resolves to the session itself if the agent doesn't support the point
+   * and `otherwise` is `stay`. Rejects as `create` does.
    */
   async fork(
     reference: SessionReference,
@@ -350,7 +351,7 @@ export class SessionStarter {
           { sessionId: session.sessionId, cwd: plan.setup.cwd },
           { givenTitle: titleOfFork(record.givenTitle) },
         )
-      // the cost of a running turn may not be reported yet and would be counted twice
+      // during a turn, the agent may not have reported the turn's cost yet, which would then count for both sessions
       const isSettled = !manager.find(agentId, sessionId)?.session.turns.isWorking
       if (usage) forkLimit(usage, reference, { agentId, sessionId: session.sessionId })
       if (usage && isSettled) forkUsage(usage, agentId, sessionId, session.sessionId)
@@ -364,7 +365,6 @@ export class SessionStarter {
     return manager.create(agentId, runner(agentId).name, session, plan)
   }
 
-  /** Opens a new session. */
   #begun(
     open: OpenSession,
     progress: OpenProgress,
@@ -396,7 +396,7 @@ interface Reached {
   plan: SessionPlan
 }
 
-/** Does the work that opens the planned session. What was prepared for the session ends with a failure. */
+/** Does the work that opens the planned session. If the work fails, disposes the resources of the plan. */
 async function withPlan<T>(plan: SessionPlan, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -406,7 +406,7 @@ async function withPlan<T>(plan: SessionPlan, work: () => Promise<T>): Promise<T
   }
 }
 
-/** A conversation that continues in a new session of the same agent keeps its options, such as the mode and the model. */
+/** Returns the start options: a conversation that continues with the same agent keeps its options, such as the mode and the model. */
 function optionsFor(
   agentId: string,
   options: StartOptions | undefined,

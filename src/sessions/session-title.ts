@@ -8,7 +8,7 @@ import type { LocalSession } from '../history/session-store.ts'
 import type { SessionRecords } from './ports.ts'
 import { shortTitle } from './short-title.ts'
 
-/** The title of a session: the user's, otherwise the automatic one. */
+/** Returns the title of a session: the user's title, else the automatic title. */
 export function titleOf(session: Session): string | undefined {
   return session.conversation.givenTitle ?? sessionTitle(session.state)
 }
@@ -20,7 +20,7 @@ export function recordedTitle(
   return record?.givenTitle ?? record?.title
 }
 
-/** The automatic title: the agent's, else one made from the first prompt, else none yet. */
+/** Returns the automatic title: the agent's title, else a title from the first prompt, else `undefined`. */
 export function sessionTitle(state: SessionState): string | undefined {
   const reported = state.title?.trim()
   if (reported) return reported
@@ -32,7 +32,7 @@ export function sessionTitle(state: SessionState): string | undefined {
   return undefined
 }
 
-/** Some agents report a session's title only in their list: such a title stays until another one is reported. */
+/** Gives a session its recorded title until the agent reports another: some agents report titles only in their list of sessions. */
 export function recordListedTitle(
   records: Pick<SessionRecords, 'get'>,
   { agentId, session }: { agentId: string; session: Session },
@@ -44,7 +44,7 @@ export function recordListedTitle(
   if (session.state.title === undefined && known?.trim()) session.receive({ type: 'info', title: known })
 }
 
-/** The title of a fork until its agent reports one. A fork of a fork has the same title. */
+/** Returns the title of a fork until its agent reports a title. A fork of a fork has the same title as the fork. */
 export function titleOfFork(title: string): string {
   const [start = '', end = ''] = l10n.t('Fork of {0}', '\0').split('\0')
   return title.startsWith(start) && title.endsWith(end) ? title : l10n.t('Fork of {0}', title)

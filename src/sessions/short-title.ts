@@ -1,10 +1,10 @@
 import { linkedParts } from '../common/file-links.ts'
 
-/** Longer titles are cut after a word. Characters. */
+/** Length above which titles are cut after a word, in characters. */
 const MAX_LENGTH = 50
-/** Length at which a title is cut within a word, if it has no space before. */
+/** A title without a space at or after this length is cut within a word, in characters. */
 const MIN_LENGTH = 30
-/** No more of a prompt is read. Characters. */
+/** Maximum length of the part of a prompt that is read, in characters. */
 const MAX_READ = 4000
 
 /**
@@ -50,7 +50,7 @@ function named({ text, href }: ReturnType<typeof linkedParts>[number]): string {
   return isPath ? at + last + space : text
 }
 
-/** Without its full stop or colon. A word such as "Hi." or "Why?" is no sentence by itself. */
+/** Returns the first sentence without its full stop or colon. A single word such as "Hi." or "Why?" doesn't count as a sentence. */
 function firstSentence(line: string): string {
   const [sentence = line] = SENTENCE.exec(line) ?? []
   return sentence.replace(/[\s.:。：]+$/, '') || line

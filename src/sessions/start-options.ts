@@ -10,19 +10,19 @@ import type { OpenSession } from './open-session.ts'
 /** The initial options of a new session. */
 export interface StartOptions {
   defaults: DefaultOptions
-  /** By the id of the option. Used instead of a default if the agent still offers it. */
+  /** The last used values by option id. A value replaces the default if the agent still offers it. */
   lastUsed: DefaultOptions
 }
 
 type KnownOption = Exclude<ConfigOption, { type: 'unknown' }>
 
-/** The option that a default applies to: the option with this id, or else the first of this category. */
+/** Returns the option that a default applies to: the option with the id `key`, else the first option of the category `key`. */
 export function optionOf(options: readonly ConfigOption[], key: string): KnownOption | undefined {
   const known = options.filter(option => option.type !== 'unknown')
   return known.find(({ id }) => id === key) ?? known.find(({ category }) => category === key)
 }
 
-/** The key of an option's default: its existing key, or else the category, which is the same in all versions of the protocol. */
+/** Returns the key of an option's default: an existing key, else the category, which is the same in all versions of the protocol. */
 export function defaultOptionKey(
   options: readonly ConfigOption[],
   { id, category }: ConfigOption,
@@ -33,7 +33,7 @@ export function defaultOptionKey(
   return category !== undefined && optionOf(options, category)?.id === id ? category : id
 }
 
-/** The defaults by option id, for options that the agent offers. */
+/** Returns the defaults by option id, for options that the agent offers. */
 export function defaultsById(
   options: readonly ConfigOption[],
   defaults: DefaultOptions,
@@ -47,7 +47,7 @@ export function defaultsById(
   )
 }
 
-/** The value in the agent's own form; `undefined` if the agent doesn't offer it. An agent may offer an on/off option as a choice of two. */
+/** Returns the value as the agent offers it, since on/off options may be a choice of two; `undefined` if the agent doesn't offer it. */
 function offeredValue(option: KnownOption, value: string | boolean): string | boolean | undefined {
   const text = String(value)
   if (option.type === 'select') return option.choices.some(choice => choice.value === text) ? text : undefined
@@ -80,7 +80,7 @@ export async function applyStartOptions(
   const ordered = [...all.filter(isModel), ...all.filter(one => !isModel(one))]
   for (const [at, [key, value]] of ordered.entries()) {
     if (session.phase !== 'ready') return
-    // the window may be reloaded at any time
+    // the window may be reloaded at any time; the next window then sets the remaining options
     open.startOptions = Object.fromEntries(ordered.slice(at))
     const option = optionOf(options(), key)
     const offered = option && offeredValue(option, value)

@@ -12,14 +12,14 @@ import { growingText } from '../history/transcript-schema.ts'
 import type { Transcripts } from '../history/transcripts.ts'
 import { asSent, type UnsavedConversation } from './unsaved-conversation.ts'
 
-/** Appended text is written at this interval, in milliseconds, so that a crash loses at most 100 ms. */
+/** Interval at which appended text is written, in milliseconds, so that a crash loses at most 100 ms of output. */
 const APPEND_EVERY_MS = 80
-/** An entry whose content is replaced again and again, such as a tool call's, is written as a whole at this interval, in milliseconds. */
+/** Interval at which entries are written whose whole content is replaced repeatedly, such as tool calls, in milliseconds. */
 const REWRITE_EVERY_MS = 1000
 
 /**
- * How many bytes of unwritten changes are passed on each time. Further changes wait together with the agent's later output, except when the
- * window closes.
+ * Maximum size of the unwritten changes that are passed on to the agent host, in bytes: normally, and when the window closes. For changes
+ * beyond the limit, the host keeps the agent's output.
  */
 const MAX_UNSAVED = 4 << 20
 const MAX_UNSAVED_AT_END = 64 << 20
@@ -42,11 +42,11 @@ export class TranscriptRecorder extends Owner {
   #unsaved: UnsavedConversation | undefined
   #isUnsavedTooLarge = false
   readonly #change = this.register(new Emitter<void>())
-  /** `unsaved` has changed. */
+  /** Fires when `unsaved` has changed. */
   readonly onDidChangeUnsaved = this.#change.event
-  /** The session began with options that may not be stored. */
+  /** Whether the session began with options that may not be stored yet. */
   #hasStartOptions: boolean
-  /** Never overwrite a saved conversation with a session that failed to open. */
+  /** Whether the session was ever ready: a session that failed to open must not overwrite a saved conversation. */
   #wasReady = false
   #isOver = false
   /** the number of the agent's last frame before the first change that isn't written */
@@ -55,7 +55,7 @@ export class TranscriptRecorder extends Owner {
   #timer: NodeJS.Timeout | undefined
   /** the delay of the timer, in milliseconds */
   #delay = 0
-  /** by entry or terminal: its stage when it was last seen */
+  /** by entry or terminal: the stage at its last change */
   readonly #stages = new Map<string, string | undefined>()
 
   /** `isUnstored`: the initial content of the session isn't saved under its id yet. */
@@ -70,7 +70,7 @@ export class TranscriptRecorder extends Owner {
     // loading a session that wasn't open starts without a reset
     this.#replace = isUnstored || (session.phase === 'loading' && session.state.entries.length === 0)
     this.#hasStartOptions = session.phase === 'ready' && session.state.configOptions.length > 0
-    // the interruption was detected on restore, so record it now
+    // the interruption was detected when the conversation was restored, so record it now
     const last = session.state.entries.at(-1)
     if (last?.kind === 'turn_end' && last.stopReason === INTERRUPTED)
       this.#changes.add([
@@ -81,12 +81,12 @@ export class TranscriptRecorder extends Owner {
       session.onDidChange(changes => {
         this.#changes.add(changes)
         if (this.#hosted) this.#unwrittenAfter ??= this.#hosted.arrived - 1
-        // the status says when a load is over
+        // a replay is written when the change of status reports its end
         if (session.phase === 'loading') return
         const delay = Math.min(...changes.map(change => this.#writeDelay(change)))
         if (delay < 0 && !this.#replace) this.flush()
         else {
-          // nothing can be stored for now, and what the agent is about to be answered must not wait for that
+          // the conversation can't be stored yet, and the agent is about to get an answer that must be kept before
           if (delay < 0 && this.#hosted && (this.#unsaved || isUnstored))
             this.#passOn(this.#takeUnwritten().said, false)
           this.#schedule(Math.max(0, delay))
@@ -108,7 +108,7 @@ export class TranscriptRecorder extends Owner {
     if (isUnstored) this.#schedule(0)
   }
 
-  /** The last frame of agent output that is stored or `unsaved`; `undefined` if all handled output is. */
+  /** Number of the agent's last frame that is stored or in `unsaved`; `undefined` if this is so for all handled output. */
   get storedFrame(): number | undefined {
     if (this.isStored || this.#unsaved) return this.#unwrittenAfter
     return this.#unwrittenAfter ?? 0
@@ -119,7 +119,7 @@ export class TranscriptRecorder extends Owner {
     return this.#unsaved
   }
 
-  /** More couldn't be written than is passed on: the host keeps what the agent says from now on, as far as it can. */
+  /** Whether the unwritten changes exceed the limit of `unsaved`: the host keeps the agent's further output, as far as it can. */
   get isUnsavedTooLarge(): boolean {
     return this.#isUnsavedTooLarge
   }
@@ -150,18 +150,18 @@ export class TranscriptRecorder extends Owner {
     if (written) this.#unwrittenAfter = undefined
     this.#passOn(written ? undefined : said, isLast)
     if (!written && !this.#replace) this.#schedule(REWRITE_EVERY_MS)
-    // after its end, the session may be continued and saved by another recorder
+    // not after the session's end: another recorder may then continue and save the conversation
     else if (!written && !this.#isOver) this.#schedule(REOPEN_AFTER_MS)
-    // changes that weren't written are part of the whole conversation
+    // after a failed write, the next write is the whole conversation, which includes the unwritten changes
     this.#replace = !written
   }
 
-  /** `said`: the last frame of the agent in the host that is included. */
+  /** Takes the changes to write. `said`: the last frame of a hosted agent that the changes include. */
   #takeUnwritten(): { changes: TakenChanges; said: LastSavedFrame | undefined } {
     const changes = this.#changes.take()
     if (changes.reset) this.#replace = true
     const { entries, terminals } = this.#unwritten
-    // a failed write is repeated as a whole, of which only a part is missing
+    // a failed write is repeated for the whole conversation, although only the changes in `#unwritten` are missing on disk
     if (changes.reset || (this.#replace && entries.size === 0 && terminals.size === 0))
       this.#unwritten.isAll = true
     for (const id of changes.entries) entries.add(id)
@@ -172,7 +172,7 @@ export class TranscriptRecorder extends Owner {
     return { changes, said }
   }
 
-  /** `said`: the last frame that couldn't be written; absent if everything is written, or there is no host. */
+  /** Updates `unsaved`. `said`: the last frame that couldn't be written; absent if everything is written, or there is no host. */
   #passOn(said: LastSavedFrame | undefined, isLast: boolean): void {
     const { isAll, entries, terminals } = this.#unwritten
     this.#isUnsavedTooLarge = false
@@ -217,7 +217,7 @@ export class TranscriptRecorder extends Owner {
     return changed(this.#session, whole)
   }
 
-  /** How long a change may wait to be written, in milliseconds; below 0: not even until the current work is done. */
+  /** Returns how long a change may wait to be written, in milliseconds; a negative number means to write it synchronously. */
   #writeDelay(change: Change): number {
     const { state } = this.#session
     if (change.type === 'reset') this.#stages.clear()
@@ -251,22 +251,22 @@ export class TranscriptRecorder extends Owner {
   }
 }
 
-/** Changes with the progress of an entry, not with its content. */
+/** Returns a text that changes with the progress of an entry, not with its content. */
 function stageOf(entry: Entry): string {
   if (entry.kind === 'tool_call') return entry.status ?? ''
   if (entry.kind === 'permission' || entry.kind === 'elicitation') return JSON.stringify(entry.outcome) ?? ''
-  // the queue drops a prompt for the running turn once the agent has taken it: the conversation must have it by then
+  // once the agent takes a prompt for the running turn, the queue drops the prompt: the conversation must be written by then
   if (entry.kind === 'message') return `message ${entry.steering ?? ''}`
   return entry.kind
 }
 
-/** Whether the entry is the user's prompt or answer, which the agent gets right after this. */
+/** Whether the entry is the user's prompt or answer, which is sent to the agent right afterward. */
 function isOfUser(entry: Entry): boolean {
   if (entry.kind === 'message') return entry.role === 'user'
   return (entry.kind === 'permission' || entry.kind === 'elicitation') && entry.outcome !== undefined
 }
 
-/** Text appended to something that is on disk. */
+/** Whether the change only appends text to an entry or terminal. */
 function isGrowth({ type }: Change): boolean {
   return type === 'text' || type === 'terminal_output'
 }
@@ -305,7 +305,7 @@ function changed(session: RecordedSession, changes: TakenChanges): TranscriptCha
       return { terminalId, text, before }
     }),
     head: changes.head.length > 0 ? savedHead(session) : undefined,
-    // separately, since agents have hundreds of models
+    // stored separately, since an agent's options may include hundreds of models
     ...(changes.head.includes('configOptions') && { options: state.configOptions }),
   }
 }
@@ -315,7 +315,7 @@ function savedHead({ conversation, isAtWork }: RecordedSession): NonNullable<Tra
   return { ...headOf(state, isAtWork), background: savedBackground(state) }
 }
 
-/** The properties of a session as a whole. */
+/** Returns the saved properties of a session as a whole. */
 export function headOf(
   { title, plans, usage, activity }: SessionState,
   working = activity !== 'idle',

@@ -1,7 +1,7 @@
 import { type Disposable, Owner } from '../common/disposable.ts'
 import type { Session } from '../conversation/session.ts'
 
-/** At most this much time of a turn without a window is counted, since the clock may have been set. Milliseconds. */
+/** Maximum time of a turn without a window that is counted, in milliseconds: more may mean that the clock was changed. */
 const MAX_UNATTENDED_MS = 24 * 60 * 60 * 1000
 
 /**
@@ -15,9 +15,9 @@ export interface StoredTime {
 export interface TurnTimeOptions {
   session: Pick<Session, 'phase' | 'state' | 'requests' | 'onDidChange'>
   stored: StoredTime | undefined
-  /** The time began or stopped counting. */
+  /** Called when counting began or stopped. */
   onChange: () => void
-  /** milliseconds, from a clock that isn't set */
+  /** milliseconds, from a clock that is never adjusted */
   now?: () => number
   /** milliseconds since the epoch */
   clock?: () => number
@@ -51,7 +51,7 @@ export class TurnTime extends Owner implements Disposable {
     return this.#ms + (this.#began ? Math.max(0, this.#now() - this.#began.now) : 0)
   }
 
-  /** Since when time is added to `before`, in milliseconds since the epoch; `undefined` while none is. */
+  /** While time is counted: the start in milliseconds since the epoch, and the time counted `before` that; otherwise `undefined`. */
   get counting(): { since: number; before: number } | undefined {
     return this.#began && { since: this.#began.clock, before: this.#ms }
   }
@@ -64,7 +64,7 @@ export class TurnTime extends Owner implements Disposable {
     const { phase, requests, state } = this.#options.session
     if (phase !== 'ready' || state.turnStartedAt === undefined) return false
     if (state.activity !== 'requires_action') return state.activity === 'running'
-    // while it waits only for the answer to Parley's own question, the turn runs on
+    // while only Parley's own question waits for an answer, the turn continues
     const { open } = requests
     return open.length > 0 && open.every(entry => entry.kind === 'permission' && entry.outlastsTurn)
   }

@@ -14,7 +14,7 @@ export interface UnsavedConversation {
   changes: TranscriptChanges & { said: LastSavedFrame }
 }
 
-/** The unsaved changes that the host stored for its agent with this id; `undefined` if there are none, or they can't be read. */
+/** Returns the unsaved changes that the host kept for its agent with this id; `undefined` if there are none or they aren't valid. */
 export function readUnsaved(note: unknown, hostedId: string): UnsavedConversation | undefined {
   if (!isRecord(note) || typeof note.cwd !== 'string' || !isRecord(note.changes)) return undefined
   const { replace, entries, terminals, head, said } = note.changes
@@ -38,8 +38,8 @@ export function readUnsaved(note: unknown, hostedId: string): UnsavedConversatio
 }
 
 /**
- * The conversation with the changes that couldn't be stored. Returns the stored conversation if it was written later. If the stored one
- * can't be read, the result has only the changes.
+ * Returns the stored conversation with the changes that couldn't be stored. If the stored conversation was written later, returns it
+ * unchanged. If it can't be read, the result has only the changes.
  */
 export function withUnsaved(
   stored: SavedConversation | undefined,
@@ -58,7 +58,7 @@ export function withUnsaved(
   return { entries: byPosition, terminals: [...shown.values()], head: { ...stored?.head, ...head }, said }
 }
 
-/** The changes as JSON for the host; `undefined` if they exceed `maxBytes`. Counting stops at that size, so that it's never slow. */
+/** Returns the changes as JSON for the host; `undefined` if they exceed `maxBytes`. Stops counting at that size, to be fast. */
 export function asSent(
   { entries, terminals, ...changes }: UnsavedConversation['changes'],
   maxBytes: number,

@@ -5,12 +5,12 @@ import type { Session } from '../conversation/session.ts'
 import { dayOf, type LocalSessions } from '../history/local-sessions.ts'
 import type { UsageRecord } from '../history/session-store.ts'
 
-/** A larger amount or count is treated as a mistake, not as the cost of a session. */
+/** The largest amount or count that is counted: agents report larger ones by mistake. */
 const MAX_AMOUNT = 1e12
 /** Maximum length of a cost's unit, and the number of units that a session may use. */
 const MAX_CURRENCY_LENGTH = 16
 const MAX_CURRENCIES = 8
-/** The row of a session that counts its tokens, and marks the session as counted from its start. */
+/** The unit under which a session's tokens are stored. Such a row also marks the session as counted from its start. */
 const TOKENS = ''
 
 /** Counts what sessions use, by day and agent. */
@@ -20,26 +20,26 @@ export interface UsageMeterOptions {
   agentId: string
   session: Pick<Session, 'sessionId' | 'state' | 'phase' | 'onDidChange'>
   records: UsageRecords
-  /** The session is new: all of its cost counts. */
+  /** Whether the session is new, so that all of its cost counts. */
   isNew: boolean
   now?: () => number
 }
 
 /** How much of a cost is counted. */
 interface Mark {
-  /** the reported amount up to which it is counted; `undefined`: the earlier cost of the session is unknown */
+  /** the reported amount up to which the cost is counted; `undefined`: the earlier cost of the session is unknown */
   counted: number | undefined
-  /** the highest amount reported since the session was opened, while that is less than the counted amount */
+  /** the highest amount reported since the session was opened, while this amount is less than the counted amount */
   below?: number
-  /** A report since the session was opened was as high as the counted amount: the agent continues its count. */
+  /** Whether a report since the session was opened was as high as the counted amount, so that the agent continues its count. */
   continues: boolean
 }
 
 /**
- * Counts what one open session uses. Agents report the cost of the whole session so far, and repeat it when the session
- * is loaded: only what exceeds the highest report is added. The cost of a session before Parley knew it is never counted.
- * Some agents restart at zero in a new process, which shows if the first turn ends below the counted amount. If it ends
- * above, only the difference is counted: better too little than twice. Only tokens of turns that ran here are counted.
+ * Counts what one open session uses. Agents report the cost of the whole session so far, and repeat the report when the session is loaded,
+ * so only the part that exceeds the highest report is added. The cost of a session before Parley knew it is never counted. Some agents
+ * restart at zero in a new process, which is detected if the first turn ends below the counted amount. If that turn ends above, only the
+ * difference is counted: better too little than twice. Only tokens of turns that ran here are counted.
  */
 export class UsageMeter extends Owner {
   readonly #options: UsageMeterOptions
@@ -48,14 +48,14 @@ export class UsageMeter extends Owner {
   readonly #costs = new Map<string, number>()
   #totalTokens = 0
   readonly #change = this.register(new Emitter<void>())
-  /** The session has used more. */
+  /** Fires when the session has used more. */
   readonly onDidChange = this.#change.event
-  /** the session is counted from its beginning: a cost that was never reported is zero */
+  /** whether the session is counted from its beginning, so that a cost that was never reported is zero */
   readonly #isWhole: boolean
-  /** A turn started here: amounts reported from now on are spent here. */
+  /** Whether a turn has started here, so that reported amounts were spent here. */
   #isLive = false
   #runs = false
-  /** The tokens of a turn that is running or has ended aren't counted yet. */
+  /** Whether the tokens of a running or ended turn aren't counted yet. */
   #owesTokens = false
   #tokens: unknown
 
@@ -75,7 +75,7 @@ export class UsageMeter extends Owner {
     if (isNew && known.length === 0) this.#add(TOKENS, 0, {})
     const { usage } = session.state
     this.#tokens = usage?.tokens
-    // a conversation that was saved before anything was counted has its cost
+    // a conversation that was saved before Parley counted usage has a cost that isn't counted
     if (usage?.cost && !this.#isWhole) this.#reportBefore(usage.cost.currency, usage.cost.amount)
     this.register(session.onDidChange(changes => this.#changed(changes)))
     // an interrupted turn may have more to report
@@ -122,7 +122,7 @@ export class UsageMeter extends Owner {
     this.#runs = runs
   }
 
-  /** The cost of the session before a turn began here, which isn't counted. */
+  /** Marks the cost of the session before a turn began here, which isn't counted. */
   #reportBefore(currency: string, amount: number): void {
     const mark = this.#mark(currency)
     if (!mark || (mark.counted !== undefined && amount <= mark.counted)) return
@@ -144,7 +144,7 @@ export class UsageMeter extends Owner {
     } else if (!mark.continues) mark.below = Math.max(mark.below ?? 0, amount)
   }
 
-  /** A turn ended with a report below the counted amount: the agent restarted its count. */
+  /** If a turn ended with a report below the counted amount, the agent has restarted its count: counts the amount from zero. */
   #turnEnded(): void {
     for (const [currency, mark] of this.#marks) {
       const { below, continues } = mark
@@ -176,7 +176,7 @@ export class UsageMeter extends Owner {
   }
 }
 
-/** A fork starts with the cost of the original session: agents either continue counting or restart at zero. */
+/** Gives a fork the counted cost of the original session, since agents may continue that count instead of restarting at zero. */
 export function forkUsage(
   records: UsageRecords,
   agentId: string,
@@ -189,7 +189,7 @@ export function forkUsage(
     records.addUsage({ agentId, sessionId: to, day: dayOf(now), currency, mark, ...nothing })
 }
 
-/** Agents may report any value. */
+/** Whether a value that an agent reports is plausible. */
 export function isAmount(value: number): boolean {
   return value >= 0 && value <= MAX_AMOUNT
 }

@@ -95,7 +95,7 @@ export class Bridge {
     this.#options = options
   }
 
-  /** A message of the agent. */
+  /** Handles a message of the agent. */
   receive(message: JSONRPCMessage): void {
     if (isJSONRPCRequest(message)) {
       const { id, method, params } = message
@@ -140,7 +140,7 @@ export class Bridge {
       void endSession(before)
     }
     this.#givingUp.abort()
-    // the agent's own, which is tried again, opens the session
+    // if the agent's own `initialize` is unanswered, sending it again opens the session
     const initialize = this.#initialize
     const opening = initialize && this.#pending.get(initialize.id)
     const isSent = opening?.isSent
@@ -350,7 +350,7 @@ export class Bridge {
     void this.#reconnect()
   }
 
-  /** The connection is of no more use. */
+  /** Closes a connection that can no longer be used, and fails the requests that were sent over it. */
   #drop(transport: Transport | undefined): void {
     if (!transport || transport !== this.#transport) return
     this.#transport = undefined
@@ -361,7 +361,7 @@ export class Bridge {
     for (const [id, { isSent }] of this.#pending) if (isSent) this.#fail(id, this.#lost())
   }
 
-  /** For the server's notifications; the agent's next message tries it, too. */
+  /** Reconnects to get the server's notifications; the agent's next message also reconnects. */
   async #reconnect(): Promise<void> {
     if (this.#isReconnecting) return
     this.#isReconnecting = true

@@ -140,7 +140,7 @@ const lazyReferences = new WeakMap<DebugFeatures, Map<string, Map<number, string
 function lazyOf(debug: DebugFeatures, state: DebugState, session: string): Map<number, string> {
   const sessions = lazyReferences.get(debug) ?? new Map<string, Map<number, string>>()
   lazyReferences.set(debug, sessions)
-  // one that isn't there may have started since
+  // a session missing from `state` may have started after it was read, so its entry is kept
   for (const { id, hasEnded } of state.sessions) if (hasEnded) sessions.delete(id)
   const found = sessions.get(session) ?? new Map<number, string>()
   sessions.set(session, found)
@@ -254,7 +254,7 @@ async function start(
     context,
     l10n.t('Debug {0}', configuration.name),
     async () => {
-      // the user has seen this one, and launch.json may have been edited since
+      // this configuration was allowed, and launch.json may have been edited since
       const { name: same, folder = WORKSPACE } = configuration
       const now = await seenLaunch(same, folder, context).catch(() => undefined)
       if (!isDeepStrictEqual(now, launch))
@@ -644,7 +644,7 @@ async function readFrames(
     const body = await request('stackTrace', { threadId, startFrame: 0, levels: MAX_FRAMES })
     return isRecord(body) && Array.isArray(body.stackFrames) ? body.stackFrames.filter(isRecord) : []
   } catch (error) {
-    // a running thread has none
+    // a running thread has no call stack
     if (isPaused) throw error
     return []
   }

@@ -84,7 +84,7 @@ interface AgentTools {
 
 /** The editor's tools for one session, from the plan until the session ends. */
 export interface SessionTools extends Disposable {
-  /** To send to the agent. */
+  /** The server to send to the agent. */
   readonly server: McpServer | AcpMcpServer
   /** For the next window; absent if the agent can't reach them. */
   readonly address: ToolServerAddress | undefined
@@ -253,7 +253,7 @@ export class EditorTools extends Owner {
     return tools
   }
 
-  /** `mark`: of an earlier window. */
+  /** `mark`: the mark that an earlier window gave the tools. */
   async #serveAcp(
     tools: OpenTools,
     roots: SessionRoots | (() => SessionRoots | undefined),
@@ -339,7 +339,7 @@ export class EditorTools extends Owner {
     }
   }
 
-  /** The server at a port; without one, any. */
+  /** Resolves to the server at a port, or to any server if no port is given. */
   async #serving(port?: number, free?: (port: number) => Promise<void>): Promise<ToolServer> {
     for (const listening of this.#servers) {
       const server = await listening.catch(() => undefined)
@@ -429,7 +429,7 @@ class CurrentGuard implements RootGuard {
 interface OpenToolsOptions {
   agentId: string | undefined
   isOn: boolean
-  /** Stores for the session with this key whether they're on. */
+  /** Stores for the session with this key whether the tools are on. */
   store: (session: string, isOn: boolean) => void
   closed: () => void
 }
@@ -476,7 +476,7 @@ class OpenTools implements SessionTools {
 
   begin(conversation: ToolConversation, session: string): void {
     this.#session = session
-    // also of a fork, whose key is new
+    // a fork has a new key, so its setting is stored, too
     if (!this.#isOn) this.#options.store(session, false)
     this.#conversation.resolve(conversation)
   }

@@ -9,14 +9,14 @@ export interface HistoryItem extends SessionReference {
   updatedAt?: number
   /** earlier and other titles by which the session can be found */
   formerTitles?: string[]
-  /** open in this window */
+  /** whether the session is open in this window */
   open: boolean
   activity?: SessionActivity
   /** the agent's report about a session that isn't open in this window */
   status?: SessionStatus
-  /** The session is archived. */
+  /** whether the session is archived */
   archived: boolean
-  /** Listed first. */
+  /** whether lists show the session first */
   pinned: boolean
   /** The conversation continues in this session, which lists show instead. */
   continuedIn?: SessionId
@@ -25,13 +25,13 @@ export interface HistoryItem extends SessionReference {
   canLoad: boolean
   canResume: boolean
   canClose: boolean
-  /** the agent runs and can, or Parley has saved something of it */
+  /** whether the agent runs and can delete the session, or Parley has saved data of the session */
   canDelete: boolean
-  /** Only Parley's copy can be deleted: the agent keeps its own. */
+  /** whether only Parley's copy can be deleted, and the agent keeps its own */
   deletesCopy: boolean
-  /** the agent runs and can */
+  /** whether the agent runs and can fork the session */
   canFork: boolean
-  /** the agent runs and can */
+  /** whether the agent runs and can archive the session */
   canArchive: boolean
 }
 

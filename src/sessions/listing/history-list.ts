@@ -22,15 +22,15 @@ import type { SessionOrganizer } from './session-organizer.ts'
 export interface Listing {
   readonly sessions: readonly SessionInfo[]
   readonly hasMore: boolean
-  /** Whether these are all sessions of the agent. */
+  /** Whether `sessions` has all sessions of the agent. */
   readonly isWhole: boolean
   /** Lists again from the first page. Rejects with the agent's error, or when `signal` aborts. */
   refresh(signal?: AbortSignal): Promise<void>
-  /** Lists only new sessions, if all sessions are known. Rejects as `refresh` does. */
+  /** Lists only new sessions if all earlier sessions are listed already. Rejects as `refresh` does. */
   update(signal?: AbortSignal): Promise<void>
-  /** The next page. Rejects as `refresh` does. */
+  /** Requests the next page. Rejects as `refresh` does. */
   more(signal?: AbortSignal): Promise<void>
-  /** The session was deleted. */
+  /** Removes a deleted session from the list. */
   forget(sessionId: string): void
 }
 
@@ -39,9 +39,9 @@ export interface HistoryAgent {
   name: string
   state: 'loading' | 'listed' | 'cannot-list' | 'failed' | 'sign-in' | 'not-started'
   message?: string
-  /** there are more pages, and nobody has requested them yet */
+  /** Whether the agent has more pages that aren't being requested. */
   more: boolean
-  /** Further pages are being requested. */
+  /** Whether further pages are being requested. */
   paging: boolean
 }
 
@@ -53,12 +53,12 @@ export interface HistoryListOptions {
   organizer: SessionOrganizer
   deletions: Pick<SessionDeletions, 'isEmpty' | 'has' | 'onDidChange'>
   /**
-   * Keys of the sessions whose conversation Parley has saved at least partly, which can be read whatever the agent supports; the same
-   * object until the keys change.
+   * Returns the keys of the sessions whose conversation Parley has saved at least partly: the user can read them whatever the agent
+   * supports. Returns the same object until the keys change.
    */
   savedKeys: () => ReadonlySet<string>
   listingOf: (agent: Agent) => Listing
-  /** How long an agent may take to list before the user can retry. Milliseconds. */
+  /** How long an agent may take to list its sessions before the user can retry, in milliseconds. */
   slowAfterMs?: number
 }
 
@@ -67,11 +67,11 @@ type HowToAsk = 'refresh' | 'update' | 'more'
 interface AgentListing {
   listing: Listing
   statuses: SessionStatuses
-  /** A request of the user or of a view is under way. */
+  /** Whether a request by the user or a view is in progress. */
   loading: boolean
-  /** The user wants all pages: they're requested in the background, one after the other. */
+  /** Whether all pages are wanted, which are requested in the background, one after the other. */
   wantsAll: boolean
-  /** Ends the requests in the background. */
+  /** Cancels the requests in the background. */
   paging?: AbortController
   failure?: { message: string; wantsSignIn: boolean }
 }
@@ -79,12 +79,12 @@ interface AgentListing {
 const NONE: readonly SessionInfo[] = []
 const NO_STATUSES: ReadonlyMap<string, SessionStatus> = new Map()
 
-/** How often the list changes while pages arrive in the background. Milliseconds. */
+/** The shortest time between two change events while pages arrive in the background, in milliseconds. */
 const PAGING_NEWS_MS = 1000
 
 /**
- * All known sessions: those that running agents list, those that Parley opened, and the open ones. Agents are started for a list only on
- * the user's request.
+ * All known sessions: sessions that running agents list, sessions that Parley has opened before, and open sessions. An agent is started
+ * to list its sessions only on the user's request.
  */
 export class HistoryList extends Owner {
   readonly #options: HistoryListOptions
@@ -105,14 +105,14 @@ export class HistoryList extends Owner {
     this.register(options.runners.onDidChange(() => this.#agentsChanged()))
   }
 
-  /** One item for each conversation: its current session. */
+  /** Returns one item for each conversation: its current session. */
   items(): readonly HistoryItem[] {
     const all = this.#items()
     const current = currentSessions(all)
     return current.size === 0 ? all : all.filter(item => !current.has(item))
   }
 
-  /** The earlier sessions of each conversation, by the key of the session that lists show for the conversation. */
+  /** Returns the earlier sessions of each conversation, by the key of the session that lists show for the conversation. */
   earlier(): ReadonlyMap<string, readonly HistoryItem[]> {
     const earlier = new Map<string, HistoryItem[]>()
     for (const [item, { agentId, sessionId }] of currentSessions(this.#items())) {
@@ -136,8 +136,8 @@ export class HistoryList extends Owner {
   }
 
   /**
-   * The directories of all sessions with a conversation, including sessions that lists don't show because their deletion can be undone or
-   * their agent isn't available.
+   * Returns the directories of all sessions with a conversation, including sessions that lists don't show because their deletion can be
+   * undone or their agent isn't available.
    */
   directories(): string[] {
     const { deletions } = this.#options
@@ -171,7 +171,7 @@ export class HistoryList extends Owner {
     return known
   }
 
-  /** Agents that can be started, and removed ones with saved conversations. */
+  /** Returns agents that can be started, and removed agents that have open or recorded sessions. */
   #agentsWithSessions(): Array<{ agentId: string; name: string }> {
     const { agents, records, manager } = this.#options
     const all = new Map(agents.list().map(({ agentId, name }) => [agentId, name]))
@@ -209,19 +209,19 @@ export class HistoryList extends Owner {
   }
 
   /**
-   * Lists all sessions of all running agents again: the first pages at once, the others in the background. Resolves when
-   * all agents have answered; never rejects.
+   * Lists all sessions of all running agents again: the first pages at once, the others in the background. Resolves when all agents have
+   * sent the first page or failed; never rejects.
    */
   async refresh(): Promise<void> {
     await this.#askAll('refresh', true)
   }
 
-  /** Like `refresh`, without listing again what was listed a short time ago. */
+  /** Like `refresh`, but doesn't list sessions again that are listed already. */
   async update(): Promise<void> {
     await this.#askAll('update', true)
   }
 
-  /** Lists only the latest sessions of all running agents. Resolves when all have answered; never rejects. */
+  /** Lists only the latest sessions of all running agents. Resolves when all agents have answered; never rejects. */
   async updateLatest(): Promise<void> {
     await this.#askAll('update', false)
   }
@@ -238,18 +238,18 @@ export class HistoryList extends Owner {
     if (agent) await this.#ask(agent, 'more', true)
   }
 
-  /** Starts the agent, to list its sessions. Rejects with `AgentStartError`. */
+  /** Starts the agent and lists its sessions. Rejects with `AgentStartError` if the agent doesn't start. */
   async start(agentId: string, signal?: AbortSignal): Promise<void> {
     const { agent } = await this.#options.runners.get(agentId).ensure(signal)
     await this.#ask(agent, 'refresh', true)
   }
 
-  /** Sessions were added to the records. */
+  /** Notifies the list that sessions were added to the records. */
   recordsChanged(): void {
     this.#change.fire()
   }
 
-  /** The session was deleted: it's hidden until its agent lists it again. */
+  /** Hides a deleted session until its agent lists it again. */
   forget(agentId: string, sessionId: string): void {
     const agent = this.#options.runners.peek(agentId)?.running?.agent
     if (agent) this.#listings.get(agent)?.listing.forget(sessionId)
@@ -273,7 +273,7 @@ export class HistoryList extends Owner {
     this.#change.fire()
   }
 
-  /** `all`: also the other pages, in the background. */
+  /** Requests a page of an agent's sessions. `all`: also requests the other pages, in the background. */
   async #ask(agent: Agent, how: HowToAsk, all: boolean): Promise<void> {
     if (!agent.capabilities.list) return
     let entry = this.#listings.get(agent)
@@ -299,7 +299,7 @@ export class HistoryList extends Owner {
     this.#change.fire()
   }
 
-  /** Requests the other pages, until there are none, an agent fails, or the list is requested again. */
+  /** Requests the other pages until there are no more, a request fails, or the list is requested again. */
   async #askForRest(entry: AgentListing): Promise<void> {
     const { listing } = entry
     const paging = new AbortController()
@@ -318,7 +318,7 @@ export class HistoryList extends Owner {
     this.#change.fire()
   }
 
-  /** Some agents never answer: after a while the list says so and offers to retry. Never rejects. */
+  /** Requests one page. Some agents never answer: after a while, the list reports this and offers to retry. Never rejects. */
   async #request(entry: AgentListing, how: HowToAsk, givenUp?: AbortSignal): Promise<void> {
     const ms = this.#options.slowAfterMs ?? LIST_SESSIONS_MS
     const late = AbortSignal.timeout(ms)
@@ -352,7 +352,7 @@ function currentSessions(items: readonly HistoryItem[]): Map<HistoryItem, Histor
   return current
 }
 
-/** An agent's sessions, with the current state of those that are open in this window. */
+/** Returns an agent's sessions, with the current state of sessions that are open in this window. */
 function withOpen(known: KnownSessions, opened: readonly OpenSession[]): HistoryItem[] {
   const open = new Map<string, HistoryItem | undefined>()
   for (const { session, plan } of opened) {
@@ -381,7 +381,7 @@ function refreshStatuses({ statuses, listing }: AgentListing): void {
   statuses.refresh(listing.sessions.slice(0, MAX_STATUSES).map(({ sessionId }) => sessionId))
 }
 
-/** The time of the last activity of a session in this window: agents report it late or never. Replayed entries have no time. */
+/** Returns when a session was last active in this window: agents report it late or never. Replayed entries have no time. */
 function lastHappened({ entries, turnStartedAt }: SessionState): number | undefined {
   const last = entries.at(-1)
   return latest(turnStartedAt, last?.startedAt, last?.endedAt)
@@ -392,12 +392,12 @@ function latest(...times: Array<number | undefined>): number | undefined {
   return known.length > 0 ? Math.max(...known) : undefined
 }
 
-/** Number of an agent's latest sessions whose state is requested, since a list may have thousands. */
+/** Number of an agent's latest sessions whose status is requested, since a list may have thousands of sessions. */
 const MAX_STATUSES = 50
 
 /**
- * The states of an agent's sessions, requested one after the other so that the agent can work in between. After a failure, no more are
- * requested; an unknown session isn't a failure.
+ * The statuses of an agent's sessions, requested one after the other so that the agent can work in between. After a failure, no more
+ * statuses are requested; an unknown session isn't a failure.
  */
 export class SessionStatuses {
   readonly #agent: Agent
@@ -412,12 +412,12 @@ export class SessionStatuses {
     this.#changed = changed
   }
 
-  /** The status of sessions by id; the same object until one changes. */
+  /** The statuses by session id; the same object until a status changes. */
   get all(): ReadonlyMap<string, SessionStatus> {
     return this.#known
   }
 
-  /** Requests the states of the first of these sessions, up to a limit. Pending earlier requests are dropped. */
+  /** Requests the statuses of the first {@link MAX_STATUSES} of these sessions. Drops earlier requests that weren't sent yet. */
   refresh(sessionIds: readonly string[]): void {
     if (!this.#agent.capabilities.sessionStatus || this.#failed) return
     this.#wanted = sessionIds.slice(0, MAX_STATUSES)
@@ -444,7 +444,7 @@ export class SessionStatuses {
     }
   }
 
-  /** `undefined`: the agent doesn't know the session. */
+  /** Resolves to `undefined` if the agent doesn't know the session. */
   async #requestStatus(sessionId: string): Promise<SessionStatus | undefined> {
     try {
       return await this.#agent.sessionStatus?.(sessionId)

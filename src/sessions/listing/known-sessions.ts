@@ -7,16 +7,16 @@ import type { HistoryItem, SessionStatus } from './history-item.ts'
 /** The sources of an agent's sessions. Each part stays the same object until it changes. */
 export interface SessionSources {
   agentName: string
-  /** The agent can be started. */
+  /** Whether the agent can be started. */
   isAvailable: boolean
-  /** of the running agent */
+  /** capabilities of the running agent */
   running: AgentCapabilities | undefined
-  /** of the agent, whether it runs or not */
+  /** whether the agent can load sessions, even if it doesn't run now; likewise `canResume` */
   canLoad: boolean
   canResume: boolean
   records: readonly LocalSession[]
   listed: readonly SessionInfo[]
-  /** The agent has listed all of its sessions. */
+  /** Whether the agent has listed all of its sessions. */
   isWhole: boolean
   statuses: ReadonlyMap<string, SessionStatus>
   /** keys of the sessions of which Parley saved at least a part of the conversation */
@@ -24,8 +24,8 @@ export interface SessionSources {
 }
 
 /**
- * The sessions of one agent, without the state of sessions that are open in this window. An object stays the same until something of its
- * session changes, since a list of thousands is requested with every change of an open session, and with every page that the agent lists.
+ * The sessions of one agent, without the state of sessions that are open in this window. An item stays the same object until its session
+ * changes: a list of thousands is requested with every change of an open session, and with every page that the agent lists.
  */
 export class KnownSessions {
   readonly #agentId: string
@@ -78,7 +78,7 @@ export class KnownSessions {
     )
   }
 
-  /** Whether the session had no prompts, as far as Parley knows, so that it's like a new session. */
+  /** Whether the session is like a new one, without prompts, as far as Parley knows. */
   isUnused({ sessionId, title, pinned, updatedAt }: HistoryItem): boolean {
     if (title?.trim() || pinned) return false
     const createdAt = this.#records.get(sessionId)?.createdAt

@@ -26,14 +26,14 @@ export class SessionDeleter extends Owner {
   readonly #deletedByAgent = new Set<string>()
   readonly #deleted = this.register(new Emitter<void>())
 
-  /** A session was deleted. */
+  /** Fires when a session was deleted. */
   readonly onDidDelete = this.#deleted.event
 
   constructor(options: SessionDeleterOptions) {
     super()
     this.#options = options
     const { manager } = options
-    // the agent of an open session still has the session
+    // a session that is opened again exists in its agent, so it isn't deleted there anymore
     this.register(
       manager.onDidChange(() => {
         if (this.#deletedByAgent.size > 0)
@@ -58,7 +58,7 @@ export class SessionDeleter extends Owner {
     const { manager, held, runner, records, transcripts, queues } = this.#options
     const reserved = held.reserve({ agentId, sessionId })
     try {
-      // for example imported there
+      // another window has stored a copy meanwhile, for example by an import
       const isSavedElsewhere =
         copies && [...transcripts.copies(agentId, sessionId)].some(id => !copies.has(id))
       if (isSavedElsewhere) throw new CancelledError()
@@ -78,7 +78,7 @@ export class SessionDeleter extends Owner {
         await agent?.deleteSession(sessionId)
         this.#deletedByAgent.add(key)
       }
-      // the conversation first: without the session's record, nothing would find the rest of the conversation
+      // delete the conversation first: without the session's record, a remaining part of the conversation would never be found
       if (!transcripts.forget(agentId, sessionId, copies))
         throw new UnavailableError(
           l10n.t(

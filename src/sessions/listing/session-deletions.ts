@@ -4,15 +4,15 @@ import { UNDO_DELETION_MS } from '../../common/limits.ts'
 import { type SessionId, sessionKey } from '../../common/session-key.ts'
 import type { OpenSessions } from '../open-sessions.ts'
 
-/** What is needed to delete a session and to report its deletion. */
+/** The data to delete a session and to report its deletion. */
 export interface DeletableSession extends SessionId {
   agentName: string
   title?: string
-  /** Only Parley's copy is deleted: the agent keeps its own. */
+  /** Whether only Parley's copy is deleted, and the agent keeps its own. */
   deletesCopy: boolean
   /**
-   * The separate copies of the conversation when the user deleted it. If another window has added a copy since, the session stays: it was
-   * imported there.
+   * The ids of the stored copies of the conversation when the user deleted it. If another window has added a copy since, for example by an
+   * import, the session stays.
    */
   copies?: ReadonlySet<string>
 }
@@ -38,7 +38,7 @@ export class SessionDeletions extends Owner {
   #timer: NodeJS.Timeout | undefined
 
   readonly onDidChange = this.#change.event
-  /** The deletions can't be undone anymore: the sessions must be deleted. Call `ended` afterward for each of them. */
+  /** Fires when deletions can't be undone anymore. The listener deletes the sessions, and calls `ended` for each session afterward. */
   readonly onDidExpire = this.#expire.event
 
   constructor(undoMs: number = UNDO_DELETION_MS) {
@@ -46,12 +46,12 @@ export class SessionDeletions extends Owner {
     this.#undoMs = undoMs
   }
 
-  /** The sessions that `undo` brings back. */
+  /** The sessions that `undo` restores. */
   get undoable(): DeletableSession[] {
     return [...this.#marked.values()].map(({ item }) => item)
   }
 
-  /** No session is marked or being deleted. */
+  /** Whether no session is marked or being deleted. */
   get isEmpty(): boolean {
     return this.#marked.size === 0 && this.#due.size === 0
   }
@@ -61,7 +61,7 @@ export class SessionDeletions extends Owner {
     return this.#marked.has(key) || this.#due.has(key)
   }
 
-  /** The user deleted the sessions. Recent deletions stay undoable as long as this one. */
+  /** Marks the sessions as deleted by the user. Recent deletions can be undone as long as this deletion. */
   mark(marked: readonly MarkedSession[]): void {
     for (const { item, reserved } of marked) {
       const { agentId, sessionId } = item
@@ -74,7 +74,7 @@ export class SessionDeletions extends Owner {
     this.#change.fire()
   }
 
-  /** Brings all back. With `items`, only while one of these can come back. Returns whether any did. */
+  /** Restores all marked sessions if at least one of `items` can still be restored. Returns whether it did. */
   undo(items: readonly SessionId[] = this.undoable): boolean {
     const isLate = items.every(({ agentId, sessionId }) => !this.#marked.has(sessionKey(agentId, sessionId)))
     if (isLate) return false
@@ -86,8 +86,8 @@ export class SessionDeletions extends Owner {
   }
 
   /**
-   * Cancels the deletion of one session that is needed again: it's in a file that the user imports, or another window has it. Returns false
-   * if the session is already being deleted.
+   * Cancels the deletion of a session that is needed again: another window has the session, or it's in a file that the user imports.
+   * Returns false if the session is already being deleted.
    */
   restore({ agentId, sessionId }: SessionId): boolean {
     const key = sessionKey(agentId, sessionId)
@@ -100,7 +100,7 @@ export class SessionDeletions extends Owner {
     return true
   }
 
-  /** The session was deleted, or that failed. */
+  /** Called when the session was deleted or couldn't be deleted. */
   ended({ agentId, sessionId }: DeletableSession): void {
     const key = sessionKey(agentId, sessionId)
     this.#due.get(key)?.reserved.dispose()
@@ -125,7 +125,7 @@ export class SessionDeletions extends Owner {
   }
 }
 
-/** Restores deleted sessions that are opened in this process, or that another one has or requests. */
+/** Restores deleted sessions that are opened in this process, or that another process has or requests. */
 export function restoreNeeded(
   deletions: SessionDeletions,
   openSessions: Pick<OpenSessions, 'find' | 'onDidChange' | 'onDidYield'>,

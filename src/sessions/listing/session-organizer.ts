@@ -7,7 +7,7 @@ import type { SessionRecords } from '../ports.ts'
 import type { AgentRunner } from '../runners/agent-runner.ts'
 import type { SessionManager } from '../session-manager.ts'
 
-/** A longer title is truncated to fit a line of the list. Characters. */
+/** Length to which a title is truncated, in characters. */
 const MAX_TITLE_LENGTH = 500
 
 export interface SessionOrganizerOptions {
@@ -24,7 +24,7 @@ export class SessionOrganizer extends Owner {
   readonly #options: SessionOrganizerOptions
   readonly #change = this.register(new Emitter<void>())
 
-  /** A session was renamed, pinned or archived, or that was undone. */
+  /** Fires when a session was renamed, pinned, archived, unpinned or unarchived. */
   readonly onDidChange = this.#change.event
 
   constructor(options: SessionOrganizerOptions) {

@@ -68,7 +68,7 @@ const CODE_LETTERS = /^-\w*[cexO]|^-J/
 const SCRIPT_LETTERS = /^-\w*[cerxO]/
 /** Option letters that take code in Node and Python programs that run as a script. */
 const INTERPRETED_LETTERS = /^-\w*[ceprxO]/
-/** Names of such options that many programs also accept in shortened form. */
+/** Long options that often run or load something, in the shortened forms that many programs accept. */
 const SHORTENED =
   /^--(?:exe|eva|comm?|hoo|req|imp|loa|con|plu|scr(?:ip?)?|pag|edi|remo?|too|tea|setu|sett\w*|mak(?:efi?)?|info-\w*|pyth?|extern?|run_\w*|registr\w*|node-\w*|use-co\w*|kub\w*|wrap?|proc\w*)(?:=|$)/i
 /** Parts of the names of options that often run, load or replace something. */
@@ -76,7 +76,7 @@ const CODE_OPTION =
   /^--?(?:[^=]*(?:exec|eval|comma|cmd|she|prog(?!ress)|hook|requ|impo|load|conf|plug|script|pager|editor|rsh|remote|init|tool|env|node-opt|global|setup|teardown|runn|transfo|report|resolv|pars|rules|dir|libd|include-d|cwd|pref|manifest|target|workspace|python|compil|overlay|mod|flags|settings|wrapp|user|textconv|ext-diff|expand|post-|(?<!pro)fi(?:l|=|$)|web|browser|viewer|-opt(?:ion)?|acti|xcla|codeg|spe|build-and|override|rootd|-path|print|call|git|pack|gyp|rc|pdb|propert|logger|under|url|links|host|fuse|foll)|-?(?:e[vx]|pre|xx)(?:=|$)|(?<=^--)run(?:=|$)|-\w(?:=|$))/i
 
 /**
- * The position of the word for which a rule that names no command doesn't allow the command: the program, an argument that isn't in the
+ * Returns the position of the word because of which a rule without a command refuses a command: the program, an argument not in the
  * program's table, or, without a table, an argument that looks as if it may run, load or replace something.
  */
 export function unclearWord(
@@ -87,9 +87,9 @@ export function unclearWord(
   const [program = '', ...rest] = words
   const name = programOf(program).replace(/^(?:[gmn](?=awk$)|g(?=sed$))/, '')
   if (tableOf(name)) {
-    // without a dash, letters are options
+    // tar also reads letters without a dash as options
     if (name === 'tar' && !rest[0]?.startsWith('-')) return 0
-    // sed changes only the files that it names, so `-i` isn't checked; on a Mac it is, since the word after it isn't the script
+    // with `-i`, sed changes only the named files, so the option isn't checked; on a Mac, it takes the next word, so it's checked
     const isShown = (word: string) => name !== 'sed' || word !== '-i' || platform === 'darwin'
     const shown = [...words.keys()].filter(at => at === 0 || isShown(words[at] ?? ''))
     const texts = shown.map(at => (at === 0 ? name : (words[at] ?? '')))
@@ -120,9 +120,9 @@ export function unclearWord(
     if (!/^-./.test(word) || word === '--') return false
     if (CODE_OPTION.test(word) || SHORTENED.test(word)) return true
     if (word.startsWith('--')) return false
-    // options after the script's name are the script's
+    // options after the name of a script belong to the script
     if (isInterpreter) return INTERPRETED_LETTERS.test(word)
-    // after `--`, options are the script's
+    // options after `--` belong to the project's script
     if (tasks && dashes >= 0 && at > dashes) return SCRIPT_LETTERS.test(word)
     return tasks ? !tasks.letters.test(word) : CODE_LETTERS.test(word)
   })
@@ -134,7 +134,7 @@ export function runsProject(words: readonly string[]): boolean {
   return RUNS_PROJECT.test(programOf(words[0] ?? '')) && words.some(word => PROJECT_TASK.test(word))
 }
 
-/** The number of words that identify a task of the project, if a rule with `**` may be offered for it. */
+/** Returns the number of words that identify a task of the project, if a rule with `**` may be offered for the task. */
 export function taskStart(words: readonly string[], platform: NodeJS.Platform): number | undefined {
   const [program = '', verb = '', script = ''] = words
   const isBuild = program === 'cargo' || program === 'go'
@@ -149,7 +149,7 @@ export function taskStart(words: readonly string[], platform: NodeJS.Platform): 
   return verb === 'run' ? 3 : 2
 }
 
-/** `/usr/bin/Git.exe` is `git`. */
+/** Returns the name of a program in lower case, without folder and file extension: `/usr/bin/Git.exe` becomes `git`. */
 export function programOf(word: string): string {
   const base = /[^\\/]*$/.exec(word)?.[0] ?? word
   return base.toLowerCase().replace(/\.(?:exe|cmd|bat|com|ps1)$/, '')

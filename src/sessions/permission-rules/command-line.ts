@@ -18,8 +18,8 @@ interface SimpleCommand {
 }
 
 /**
- * Whether a character of the word is a part of a pattern, so that the shell may replace the word with the names of files. `#`, `^` and `~` are
- * special in zsh with `EXTENDED_GLOB`; at the start of a word, `~` is a home directory.
+ * Whether a character of the word is a part of a pattern, so that the shell may replace the word with the names of files. `#`, `^` and `~`
+ * are special in zsh with `EXTENDED_GLOB`; at the start of a word, `~` is a home directory.
  */
 export function isPatternAt({ text, literal }: Word, at: number): boolean {
   const char = text.charAt(at)
@@ -35,13 +35,13 @@ export interface CommandLine {
   /** the simple commands in their order, whatever joins them */
   commands: SimpleCommand[]
   /**
-   * Every shell of the platform interprets the line as this parser does. If false, `commands` is a guess that may contain
-   * too much: sufficient to reject, never to allow.
+   * Whether every shell of the platform interprets the line as this parser does. If false, `commands` is a guess that may contain too many
+   * commands: good enough to reject the line, never to allow it.
    */
   sure: boolean
 }
 
-/** Longer lines aren't parsed. Characters. */
+/** The length of the longest line that is parsed, in characters. */
 const MAX_LENGTH = 20_000
 
 /** Keywords of shells, which don't start a simple command. */
@@ -50,18 +50,18 @@ const RESERVED = new Set(
     ' ',
   ),
 )
-/** `NAME=value` before a command changes its effect. */
+/** The beginning of an assignment `NAME=value`, which changes the effect of the command after it. */
 const ASSIGNMENT = /^[A-Za-z_]\w*(\[[^\]]*\])?\+?=/
 /**
- * Characters that some shell interprets differently: control characters, unusual white space, typographic quotes and
- * dashes, which PowerShell treats as plain ones, and invisible characters.
+ * Characters that some shell interprets differently: control characters, unusual white space, invisible characters, and typographic
+ * quotes and dashes, which PowerShell treats like ASCII quotes and dashes.
  */
 const STRANGE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u1680\u2000-\u200f\u2013-\u2015\u2018-\u201f\u2028-\u202f\u205f-\u2069\u3000\ufeff\ud800-\udfff]/u
 /**
- * Special characters of Windows shells only; `cmd` doesn't support single quotes. Two double quotes are an empty argument, which Windows
- * PowerShell drops, or one quote within an argument.
+ * Characters that are special only in Windows shells, single quotes, which `cmd` doesn't support, and two double quotes, which are an empty
+ * argument, dropped by Windows PowerShell, or one quote within an argument.
  */
 const STRANGE_ON_WINDOWS = /[\^%!';@,]|""/
 
@@ -72,17 +72,20 @@ export function parseCommandLine(line: string, platform: NodeJS.Platform = hostP
   const { commands, sure } = new Lexer(text, platform === 'win32').read()
   const strange = STRANGE.test(text) || (platform === 'win32' && isStrangeOnWindows(text))
   if (sure && !strange && commands.length > 0) return { commands, sure: true }
-  // the escape character of PowerShell, and what cmd takes for a command that isn't printed
+  // without PowerShell's escape character, and without the `@` that makes cmd not print a command
   const unescaped = platform === 'win32' && /[`@]/.test(text) ? guessed(text.replace(/[`@]/g, '')) : []
   return { commands: [...commands, ...guessed(text), ...unescaped], sure: false }
 }
 
-/** A backslash separates the parts of a path in `cmd`, and escapes in bash, which runs the lines that need it. */
+/**
+ * Whether Windows shells interpret the line differently. A backslash separates the parts of a path in `cmd`, but is an escape character
+ * in bash, which runs the lines that need bash.
+ */
 function isStrangeOnWindows(text: string): boolean {
   return STRANGE_ON_WINDOWS.test(text) || (text.includes('\\') && needsBash(text))
 }
 
-/** Possible commands if quotes are ignored: the text between all characters that could separate commands. */
+/** Returns the possible commands if quotes are ignored: each text between characters that could separate commands. */
 function guessed(text: string): SimpleCommand[] {
   return text.split(/[;&|\r\n()`{}<>#]|\$\(/).flatMap(part => {
     const texts = part.split(/\s+/).map(word => word.replace(/["'\\^]/g, ''))
@@ -108,7 +111,7 @@ class Lexer {
 
   read(): { commands: SimpleCommand[]; sure: boolean } {
     while (this.#at < this.#text.length) this.#step()
-    // a line may end with `&` or `;`, not with `&&`: the separators say so themselves
+    // a line may end with `&` or `;`, but not with `&&`: `#separator` has checked this
     this.#endCommand()
     return { commands: this.#commands, sure: this.#sure }
   }
@@ -144,7 +147,7 @@ class Lexer {
       case '`':
       case '(':
       case ')':
-        // treat its content as a separate command
+        // treat the content of a substitution or subshell as a separate command
         this.#boundary()
         break
       case '{':
@@ -153,7 +156,7 @@ class Lexer {
         this.#put(char, false)
         break
       case '#':
-        // begins a comment in some shells: a quote within it doesn't count there
+        // begins a comment in some shells, which ignore quotes in comments
         if (!this.#word) this.#boundary()
         else this.#put(char, false)
         break
@@ -193,14 +196,14 @@ class Lexer {
     }
     const [name] = words
     if (!name) return some
-    // the name of a program that depends on files or a home directory
+    // which program the name refers to depends on files or a home directory
     if (name.text === '' || isGlob(name) || (name.text.startsWith('~') && !name.literal[0]))
       this.#sure = false
     this.#commands.push({ words })
     return some
   }
 
-  /** `;`, a new line, `&`, `&&`, `|`, `||`, `|&`. Shells differ on `&>`. */
+  /** Reads `;`, a new line, `&`, `&&`, `|`, `||` or `|&`. Shells differ on `&>`. */
   #separator(): void {
     const [sign = ''] = /^(?:&&|\|\||\|&|[;&|\n])/.exec(this.#text.slice(this.#at)) ?? []
     if (sign.endsWith('&') && this.#text[this.#at + sign.length] === '>') this.#sure = false
@@ -211,11 +214,11 @@ class Lexer {
     this.#at += sign.length
   }
 
-  /** A redirection without a file is skipped; any other makes the line uncertain. */
+  /** Reads a redirection. Skips redirections to `&1`, `&2` and `/dev/null`; any other makes the line uncertain. */
   #redirect(): void {
     const word = this.#word
     const number = word !== undefined && /^\d+$/.test(word.text)
-    // a number in or after quotes is a word
+    // a number is a file descriptor only if it's a separate, unquoted digit
     const descriptor =
       number && word.text.length === 1 && /(?:^|[\s;&|])\d+$/.test(this.#text.slice(0, this.#at))
     const harmless =
@@ -231,7 +234,7 @@ class Lexer {
     this.#sure = false
     if (descriptor) this.#word = undefined
     this.#endWord()
-    // skip only the operator: the file's name is treated like an argument
+    // skip only the operator, so that the name of the file is treated like an argument
     this.#at += /^&?[<>]+[&|]?/.exec(this.#text.slice(this.#at))?.[0].length || 1
   }
 
@@ -300,10 +303,10 @@ function isPrefix({ text, literal }: Word): boolean {
 const SHELLS =
   /^(?:.*[\\/])?(?:ba|z|da|k|fi|c|tc|a)?sh(?:\.exe)?$|^(?:.*[\\/])?(?:cmd|powershell|pwsh)(?:\.exe)?$/i
 
-/** The option of PowerShell for a script as UTF-16 in Base64, also shortened, and with another dash. */
+/** PowerShell's option `-EncodedCommand`, also shortened or with another dash. Its value is a script in UTF-16, encoded in Base64. */
 const ENCODED_COMMAND = /^[-/\u2013-\u2015]e(?:c|n\w*)?$/i
 
-/** The script, with a space at its end so that it counts as one. */
+/** Returns the decoded script. The space at its end makes {@link possibleCommands} parse even a single word as a script. */
 function decodedCommand(text: string): string {
   return `${Buffer.from(text, 'base64').toString('utf16le')} `
 }
@@ -312,8 +315,8 @@ function decodedCommand(text: string): string {
 const DEEPEST = 4
 
 /**
- * All commands that the line may run, for rules that ask or reject: includes commands that other programs run (`sudo rm`, `bash -c "rm"`).
- * May contain too many commands, never too few.
+ * Returns all commands that the line may run, for rules that ask or reject, including commands that other programs run (`sudo rm`,
+ * `bash -c "rm"`). The result may contain too many commands, but not too few.
  */
 export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, depth = 0): string[][] {
   const found: string[][] = []
@@ -321,7 +324,7 @@ export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, 
     const texts = words.map(({ text }) => text)
     found.push(...spellings(texts))
     const [name = ''] = texts
-    // bash drops the backslashes
+    // bash removes backslashes, which it takes for escape characters
     if (platform === 'win32' && texts.some(text => text.includes('\\')))
       found.push(...spellings(texts.map(text => text.replaceAll('\\', ''))))
     if (depth >= DEEPEST) continue
@@ -335,7 +338,7 @@ export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, 
     for (let at = 1; at < Math.min(texts.length, 50); at++) {
       const [word = '', ...rest] = texts.slice(at)
       found.push(...spellings([word, ...rest]))
-      // `cmd /cdel x`
+      // the command may follow the option without a space, as in `cmd /cdel x`
       if (/^\/[ckr]./i.test(word)) found.push(...spellings([word.slice(2), ...rest]))
       const script = ENCODED_COMMAND.test(texts[at - 1] ?? '') ? decodedCommand(word) : word
       if (/\s/.test(script))
@@ -345,7 +348,7 @@ export function possibleCommands(line: CommandLine, platform?: NodeJS.Platform, 
   return found
 }
 
-/** The command as written, and without its program's folder and file type: `/usr/bin/git`, `git.exe`. */
+/** Returns the command as written, without the program's folder (`/usr/bin/git`), and also without its file extension (`git.exe`). */
 function spellings([name, ...rest]: readonly string[]): string[][] {
   if (name === undefined) return []
   const base = /[^\\/]+$/.exec(name)?.[0] ?? name
@@ -353,10 +356,10 @@ function spellings([name, ...rest]: readonly string[]): string[][] {
   return [...new Set([name, base, bare])].map(program => [program, ...rest])
 }
 
-/** A parsed pattern: each word is a list of literal pieces with anything between them. */
+/** A parsed pattern: each word is a list of literal pieces, with a `*` between the pieces. */
 export interface CommandPattern {
   words: string[][]
-  /** by word: it has a quoted character that matches several files if a command has it without quotes */
+  /** by word: the word has a quoted character that would match several files if a command had the character without quotes */
   quoted: boolean[]
   /** The pattern ends with a separate `*` or `**`, which matches any number of further words. */
   open: boolean
@@ -365,8 +368,8 @@ export interface CommandPattern {
 }
 
 /**
- * Parses a pattern: the words of a command as typed. A `*` matches any part of one word; as the last word, `*` and `**`
- * match all following words, or none. `undefined` if it isn't a single command, or uses shell syntax.
+ * Parses a pattern: the words of a command as typed. A `*` matches any part of one word; as the last word, `*` and `**` match any number
+ * of words, also none. Returns `undefined` if the pattern isn't a single command, or uses shell syntax.
  */
 export function parseCommandPattern(
   text: string,
@@ -398,7 +401,7 @@ function splitAtStars({ text, literal }: Word): string[] {
   return pieces
 }
 
-/** Whether the pattern leaves any word, or a part of one, open. */
+/** Whether a `*` of the pattern matches any word or part of a word. */
 export function hasStar({ words, open }: CommandPattern): boolean {
   return open || words.some(pieces => pieces.length > 1)
 }
@@ -409,11 +412,11 @@ export function hasStar({ words, open }: CommandPattern): boolean {
  */
 export function fitsCommand(pattern: CommandPattern, words: readonly string[], ignoreCase = false): boolean {
   const fold = (text: string) => (ignoreCase ? text.toLowerCase() : text)
-  // how many of the words may be used up
+  // possible numbers of words that the pattern's words so far have matched
   let used = new Set([0])
   for (const pieces of pattern.words) {
     const next = new Set<number>()
-    // grows during the iteration
+    // the loop adds to `used` while iterating, and also visits the added numbers
     for (const at of used) {
       const word = words[at]
       if (word === undefined) continue
@@ -426,8 +429,8 @@ export function fitsCommand(pattern: CommandPattern, words: readonly string[], i
 }
 
 /**
- * For each word of a simple command, whether a `*` of the pattern matches at least a part of it, so that the rule's author hasn't seen that
- * word. `undefined` if the command doesn't match.
+ * Returns, for each word of a simple command, whether a `*` of the pattern matches at least a part of the word, so that the rule's author
+ * hasn't seen the word. Returns `undefined` if the command doesn't match.
  */
 export function matchCommand(pattern: CommandPattern, words: readonly Word[]): boolean[] | undefined {
   if (pattern.open ? words.length < pattern.words.length : words.length !== pattern.words.length)
@@ -439,7 +442,7 @@ export function matchCommand(pattern: CommandPattern, words: readonly Word[]): b
   return fits ? words.map((_, at) => (pattern.words[at]?.length ?? 2) > 1) : undefined
 }
 
-/** The pieces in their order, the first at the beginning and the last at the end. */
+/** Whether the word contains the pieces in their order, the first at its beginning and the last at its end. */
 function fitsWord(pieces: readonly string[], word: string): boolean {
   const first = pieces[0] ?? ''
   if (pieces.length === 1) return word === first

@@ -1,4 +1,4 @@
-/** Determines which files the words of a command may name, and whether all of these are in the session's folders. */
+/** Determines which files the words of a command may name, and whether all these files are in the session's folders. */
 import { access, readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import picomatch from 'picomatch'
@@ -11,7 +11,7 @@ import { type CommandLine, isGlob, isPatternAt, type Word } from './command-line
 const MAX_PATHS = 400
 /** Maximum number of folder entries that are matched against a file name pattern. */
 const MAX_ENTRIES = 5000
-/** Programs that follow the links in folders: always, or with such an option. */
+/** Programs that follow the links in folders: always, or only with an option that matches the expression. */
 const FOLLOWS_LINKS: Readonly<Record<string, RegExp | 'always'>> = {
   diff: 'always',
   zip: 'always',
@@ -34,11 +34,11 @@ const WORKS_HERE = new Set(['grep', 'egrep', 'fgrep', 'rg', 'find', 'fd', 'tree'
 /** Programs for which `name:path` is a path on another machine. */
 const REMOTE_COPY = new Set(['scp', 'rsync', 'sftp', 'docker', 'podman', 'kubectl', 'rclone'])
 
-/** Programs of Windows whose options are a letter after a slash, which is a path for others, such as PowerShell's and bash's `dir`. */
+/** Windows programs whose options begin with a slash. For other programs, such as the `dir` of PowerShell and bash, `/x` is a path. */
 const SLASH_OPTIONS = new Set(['findstr', 'tasklist', 'tree', 'where'])
-/** With a value that may be a file or folder, except for the text that `findstr` looks for. */
+/** An option of such a program. Its value may be a file or folder, except for `/c:`, the text that `findstr` looks for. */
 const SLASH_OPTION = /^\/(?:c:[^\\/]*|[a-z]+(?::(?<path>[^\\/]*))?)$/i
-/** Programs of projects, which have no PowerShell command of the same name: for those, `env:name` isn't a file. */
+/** Build tools that aren't also PowerShell commands. In their arguments, `name:` isn't a PowerShell drive such as `env:`. */
 const NATIVE = /^(?:npm|pnpm|yarn|bun|git|cargo|go|dotnet|mvnw?|gradlew?|make)$/
 
 /** Programs that change all files in a folder. */
@@ -52,15 +52,15 @@ export interface CommandPathsOptions {
 }
 
 export interface CommandPaths {
-  /** No word leads out of the session's folders, as far as known. */
+  /** Whether no word leads out of the session's folders, as far as known. */
   inside: boolean
-  /** A word names a protected file. */
+  /** Whether a word names a protected file. */
   protected: boolean
 }
 
 /**
- * Checks every word of the commands: each argument may be a path, also after an option or within a word. If a command
- * changes the directory, the rest is also checked relative to that one. Rejects with the file system's errors.
+ * Checks every word of the commands: each argument may be a path, also after an option or within a word. If a command changes the
+ * directory, also checks the following commands relative to the new directory. Rejects with the file system's errors.
  */
 export async function pathsOfCommands(
   lines: readonly CommandLine[],
@@ -73,7 +73,7 @@ export async function pathsOfCommands(
   for (const { words } of lines.flatMap(line => line.commands)) {
     const [program, ...others] = words
     const name = programOf(program?.text ?? '')
-    // a program of the project; one with a full path is named in the rule
+    // a relative path is a program of the project, so check it; a full path is written in the rule
     const isRelative = program && /[/\\]/.test(program.text) && !options.rules.isAbsolute(program.text)
     if (isRelative) for (const directory of directories) await check.path(program.text, directory)
     if (name === 'git')
@@ -89,7 +89,7 @@ export async function pathsOfCommands(
     await check.links(name, others, directories)
     if (name !== 'cd' && name !== 'pushd') continue
     const [to, ...more] = others.filter(word => !word.text.startsWith('-'))
-    // home, or the previous directory; with two names, zsh replaces one with the other in the path
+    // without a name, the target is the home directory or the previous one; with two names, zsh replaces one by the other in the path
     if (to === undefined || more.length > 0 || directories.length > 8)
       return { inside: false, protected: check.protected }
     const next = options.rules.resolve(directories.at(-1) ?? start, to.text)
@@ -101,8 +101,8 @@ export async function pathsOfCommands(
 }
 
 /**
- * Whether Git considers the folder, or a parent, a bare repository, whose configuration is then an ordinary file that any edit may have
- * written.
+ * Whether Git takes the folder or one of its parents for a bare repository. The configuration of a bare repository is an ordinary file
+ * that any edit may have written.
  */
 async function isBareRepository(directory: string): Promise<boolean> {
   const has = (folder: string, name: string) =>
@@ -110,7 +110,7 @@ async function isBareRepository(directory: string): Promise<boolean> {
       () => true,
       () => false,
     )
-  // Git looks above the real folder
+  // Git searches the parents of the real folder
   const real = await realpath(directory).catch(() => directory)
   for (let folder = real; ; folder = path.dirname(folder)) {
     if (await has(folder, '.git')) return false
@@ -143,18 +143,18 @@ class PathCheck implements CommandPaths {
     for (const path of [...pathsInWord(word.text), ...dropped]) {
       if (isWindows && isRestOfDrive(path, word.text)) continue
       const isNative = isWindows && NATIVE.test(program)
-      // such as `test:unit`; the parts around the colon are checked, too
+      // a name such as `test:unit` isn't a path, but the parts around the colon are checked, too
       if (isNative && /^(?!file:)[^:]{2,}:/i.test(path)) continue
       // a home directory
       if (path.startsWith('~')) this.leave()
-      // Go's packages below a folder; Windows ignores the dots
+      // for Go, `folder/...` names all packages below the folder
       await this.path(isNative ? path.replace(/\/\.\.\.$/, '') : path, directory)
       if (!this.inside) return
     }
     if (isGlob(word)) await this.#expand(word, directory)
   }
 
-  /** Checks one of the session's folders as a whole, which contains protected files. */
+  /** Checks a folder that the command changes as a whole: one of the session's folders contains protected files. */
   async whole(path: string, directory: string): Promise<void> {
     const { guard, rules } = this.#options
     const file = await guard.within(rules.isAbsolute(path) ? path : rules.join(directory, path))
@@ -164,14 +164,14 @@ class PathCheck implements CommandPaths {
   async path(path: string, directory: string): Promise<void> {
     const { guard, rules, isProtected } = this.#options
     this.#paths -= 1
-    // no file can have such a name
+    // no file can have such a long name
     if (path.length > 255 && !/[\\/]/.test(path)) return
     const isWhole = rules.isAbsolute(path) || /^file:/i.test(path)
     const isRooted = !isWhole && rules.platform === 'win32' && /^[\\/]/.test(path)
     const directories = [
       isWhole ? path : isRooted ? rules.resolve(directory, path) : rules.join(directory, path),
     ]
-    // as in the bash of Git for Windows
+    // in the bash of Git for Windows, `/c/dir` is `C:\dir`
     const [drive, letter] = (isRooted && /^[\\/]([a-z])(?=[\\/]|$)/i.exec(path)) || []
     if (drive !== undefined) directories.push(`${letter}:\\${path.slice(drive.length + 1)}`)
     if (!/^file:/i.test(path) && rules.names(path).includes('..'))
@@ -184,7 +184,7 @@ class PathCheck implements CommandPaths {
     }
   }
 
-  /** The path as the system resolves it: after a link, `..` is the parent of the link's target. */
+  /** Resolves a path as the operating system does: after a link, `..` is the parent of the link's target. */
   async #physical(start: string, path: string): Promise<string> {
     const { guard, rules } = this.#options
     const names = rules.names(path.slice(rules.isAbsolute(path) ? rules.root(path).length : 0))
@@ -260,10 +260,10 @@ class PathCheck implements CommandPaths {
     if (deep) await this.#match(folder, rest, isStart)
     for (const entry of entries) {
       if (!fits(entry.name) && !fits(entry.name.toLowerCase())) continue
-      // the program takes such a name for an option
+      // the program would take the name for an option
       if (isStart && entry.name.startsWith('-')) return this.leave()
       const path = rules.join(folder, entry.name)
-      // a file or folder is inside of its folder
+      // only links can lead out of the folder; hidden files and workspace files may be protected
       const isPlain = entry.isFile() || entry.isDirectory()
       if (!isPlain || entry.name.startsWith('.') || /\.code-workspace$/i.test(entry.name))
         await this.path(path, folder)
@@ -274,13 +274,13 @@ class PathCheck implements CommandPaths {
   }
 }
 
-/** Whether a path is the part of a word after a drive: `\dir` of `C:\dir`, which is looked at as a whole. */
+/** Whether a path is only the part of a word after a drive: `\dir` of `C:\dir`, which is checked as a whole. */
 function isRestOfDrive(path: string, word: string): boolean {
   const at = /^[\\/]/.test(path) ? word.indexOf(`:${path}`) : -1
   return at > 0 && /(?:^|[=:,@;])[a-z]$/i.test(word.slice(0, at))
 }
 
-/** What bash reads if a word has the backslashes of Windows, which it drops: `C:\dir` is a file `dir`. */
+/** Returns the word as bash reads it, which removes backslashes, without a drive: `C:\dir` becomes `dir`. */
 function inBash(word: string): string {
   return word.replace(/(^|[=:,@;])[a-z]:(?=\\)/gi, '$1').replaceAll('\\', '')
 }
@@ -322,7 +322,7 @@ function splitSegments(word: Word): Segment[] {
     const isPattern = isPatternAt(word, at)
     glob ||= isPattern
     if (ended) continue
-    // shells differ in the matches of a bracket, and only zsh knows the others; before `#`, a character may be missing
+    // shells differ on brackets, and only zsh knows the other characters; before `#`, a character may be missing
     ended = isPattern && '[#^~'.includes(char)
     if (ended) {
       pattern = `${char === '#' ? pattern.replace(/\\?.$/, '') : pattern}*`
@@ -351,7 +351,7 @@ function collect(word: string, found: Set<string>): void {
     found.add(word)
     return
   }
-  // a URL, or an option with one
+  // a URL, or an option with a URL as its value
   const address = /^(?:-{1,2}[\w-]+=)?[a-z][\w+.-]*:\/\//i.exec(word)
   if (address && !/file:\/\/$/i.test(address[0])) {
     found.add(word)
@@ -363,7 +363,7 @@ function collect(word: string, found: Set<string>): void {
     return
   }
   if (word.startsWith('-')) {
-    // one or more letters, the last of which has a value
+    // one or more option letters, the last of which may be joined to its value
     for (let at = 2; at <= Math.min(word.length - 1, 5); at++) collectParts(word.slice(at), found)
     const path = word.search(/[/~.=]/)
     if (path > 0) collectParts(word.slice(path), found)

@@ -1,31 +1,31 @@
 /**
- * The programs that rules with `*` are for: those that only read, with the options, subcommands and operands that can't
- * run anything, write anything, or read outside of the folders that the command names. What isn't listed isn't known,
- * including abbreviations, so new versions of a program can't make a rule match more.
+ * The programs that rules with `*` are for: programs that only read, with the options, subcommands and operands that can't run anything,
+ * write anything, or read outside of the folders that the command names. Rules with `*` don't allow words that aren't listed, including
+ * abbreviations of options, so that a new version of a program can't make a rule allow more.
  */
 
 /** The known words of a program or one of its subcommands. */
 export interface KnownWords {
-  /** without a value; a single character is a letter, also among others: `-la` */
+  /** options without a value; a single character is a letter option, which can be combined with others: `-la` */
   flags: ReadonlySet<string>
-  /** with a value, joined or as the next word */
+  /** options with a value, joined or as the next word */
   values: ReadonlySet<string>
-  /** with a value that can only be joined: `--color=always`, `-uno` */
+  /** options whose value can only be joined: `--color=always`, `-uno` */
   joined: ReadonlySet<string>
-  /** `-5` */
+  /** Whether a number can be an option: `-5`. */
   numbers: boolean
-  /** Long options have one dash: `find . -name x`. */
+  /** Whether long options have one dash: `find . -name x`. */
   oneDash: boolean
   value: (value: string, option: string) => boolean
-  /** `index`: among the operands */
+  /** Whether the operand is harmless. `index`: its position among the operands. */
   operand: (operand: string, index: number) => boolean
   /** one of the options that the words must contain, expanded to `-l` or `--list`; if there is no operand, the option may be missing */
   requires?: { options: RegExp; always: boolean }
-  /** Like `echo`, the program prints options that it doesn't know. */
+  /** Whether any option is harmless because the program, like `echo`, prints unknown options. */
   anyOption: boolean
-  /** `--` ends the program's options. `find` reads an expression after it, and `git stash list` passes on the rest. */
+  /** Whether `--` ends the options: not for `find`, which reads an expression then, or `git stash list`, which passes on the rest. */
   ends: boolean
-  /** The program changes something. Only rules that name no command allow it. */
+  /** Whether the program changes files. Then only rules without a command allow it. */
   acts: boolean
 }
 
@@ -43,8 +43,8 @@ export const anything = () => true
 const nothing = () => false
 
 /**
- * Reads options: `-abc` letters, `-n:` a letter with a value, `-u[:]` with a value that can only be joined, `-#` numbers;
- * `--all`, `--format=` with a value, `--color[=]` alone or with a joined value.
+ * Parses a list of options: `-abc` letters, `-n:` a letter with a value, `-u[:]` a letter whose value can only be joined, `-#` numbers,
+ * `--all` without a value, `--format=` with a value, `--color[=]` without a value or with a joined one.
  */
 function known(options: string, more: More = {}): KnownWords {
   const flags = new Set<string>()
@@ -76,7 +76,7 @@ function known(options: string, more: More = {}): KnownWords {
   }
 }
 
-/** A program without subcommands. */
+/** Returns the table of a program without subcommands. */
 function reads(options: string, more: More = {}): CommandTable {
   return { words: known(options, more), before: known(''), subcommands: new Map() }
 }
@@ -101,7 +101,7 @@ const LOG = `${DIFF} -# -n: -iEFPgcm -L: --oneline --graph --all --decorate[=] -
 const PLACEHOLDER =
   /%(?:[-+ ]?(?:[HhTtPpsfbBdDSemnN]|[ac][nNeElLdDrtiIsh]|g[dDsnNeE])|%|x[0-9a-f]{2}|C(?:red|green|blue|reset|\([a-z\d ,#]*\))|[<>]+\|?\([\d,a-z]*\))/g
 const FORMAT_NAMES = /^(?:oneline|short|medium|full|fuller|reference|email|mboxrd|raw|)$/
-/** Fields that `git branch --format` and `--sort` may name: no signatures, since a program verifies those. */
+/** Fields that `git branch --format` and `--sort` may name: no signatures, since Git runs a program to verify signatures. */
 const FIELD =
   '(?:HEAD|refname|symref|objectname|objecttype|objectsize|tree|parent|numparent|subject|body|contents|upstream|push|(?:author|committer|tagger|creator)(?:name|email|date)?)(?::(?:short(?:=\\d+)?|[lr]?strip=-?\\d+|relative|iso8601|iso|iso-strict|unix|track|trackshort|nobracket|subject|body|lines=\\d+))?'
 const REF_FIELD = new RegExp(`%\\(${FIELD}\\)|%%|%[0-9a-f]{2}`, 'g')
@@ -124,7 +124,7 @@ const PLAIN_SED =
 /** awk programs that only print fields. */
 const PLAIN_AWK = /^(?:NR *[=<>]=? *\d+ *)?\{ *print(?: *(?:\$(?:NF|\d+)|NF|NR|"[^"\\\n]*"|,))* *\}$/
 
-/** Without one of these options, a name creates a branch or tag. */
+/** Requires an option that lists if there is a name: without such an option, Git creates a branch or tag of that name. */
 const lists = (options: string) => ({
   value: isRefValue,
   requires: {
@@ -213,7 +213,7 @@ const TABLE: ReadonlyMap<string, CommandTable> = new Map(
       '-bdfghiMnrRsuVzcC -k: -t: --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --human-numeric-sort --numeric-sort --random-sort --reverse --version-sort --key= --field-separator= --unique --stable --check[=] --zero-terminated --sort=',
     ),
     pwd: reads('-LP', { operand: nothing }),
-    // the target is checked like any path
+    // `pathsOfCommands` checks the target folder
     cd: reads('-LP'),
     echo: reads('', { anyOption: true }),
     basename: reads('-az -s: --multiple --suffix= --zero'),
@@ -232,7 +232,7 @@ const TABLE: ReadonlyMap<string, CommandTable> = new Map(
     cmp: reads('-bls -n: -i: --print-bytes --verbose --quiet --silent --bytes= --ignore-initial='),
     jq: reads(
       '-crjasSCMneR --compact-output --raw-output --raw-output0 --join-output --ascii-output --slurp --sort-keys --color-output --monochrome-output --null-input --exit-status --raw-input --tab --indent= --arg= --argjson= --seq --stream',
-      // modules are read from anywhere
+      // `import` and `include` read modules from anywhere
       {
         operand: word =>
           !/\b(?:import|include|env|ENV|modulemeta|input_filename|get_search_list)\b/.test(word),
@@ -267,7 +267,7 @@ const TABLE: ReadonlyMap<string, CommandTable> = new Map(
   }),
 )
 
-/** The table of a program on the PATH. One with a folder, or another file type, can be any program of that name. */
+/** Returns the table of a program on the PATH. A program that is named with a folder or another file extension isn't known. */
 export function tableOf(program: string): CommandTable | undefined {
   return TABLE.get(program.replace(/\.exe$/, ''))
 }

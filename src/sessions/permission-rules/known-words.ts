@@ -6,7 +6,7 @@ const TAKES_VALUE =
   /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path|config-env|attr-source|super-prefix))$/
 
 /**
- * Why a rule with `*` doesn't allow the command: the position of a word that isn't known to be harmless, or the position of the program if
+ * Returns why a rule with `*` doesn't allow the command: the position of a word that may be harmful, or the position of the program if
  * no table describes it. `open`: for each word, whether the rule leaves it open. `acts`: the command may also change the files that it
  * names. `globs`: for each word, whether the shell may replace it with file names.
  */
@@ -27,9 +27,9 @@ export function refusedWord(
   return firstRefused(words, located, open, globs)
 }
 
-/** Whether there is a table for what commands with this start do. `open`: the words that a rule leaves open. */
+/** Whether a table describes commands that start with these words. `open`: for each word, whether the rule leaves it open. */
 export function isKnownStart(words: readonly string[], open: readonly boolean[]): boolean {
-  // the known words then depend on the command
+  // if the rule leaves the program open, the known words depend on the program of each command
   if (words.length === 0 || open[0]) return true
   const table = tableOf(words[0] ?? '')
   if (!table || words.length === 1) return table !== undefined && !table.words?.acts
@@ -37,7 +37,7 @@ export function isKnownStart(words: readonly string[], open: readonly boolean[])
   return located !== undefined && ('refused' in located || !located.words.acts)
 }
 
-/** The number of words that determine what runs, if a rule may leave the others open. */
+/** Returns the number of words that determine what runs, if a rule may leave the other words open. */
 export function knownStart(words: readonly string[]): number | undefined {
   const located = locate(
     words,
@@ -52,7 +52,7 @@ interface Located {
   at: number
 }
 
-/** `undefined` if there is no table for the program, or for the subcommand that the rule names. */
+/** Returns the known words; `undefined` if there is no table for the program, or for the subcommand that the rule names. */
 function locate(
   words: readonly string[],
   open: readonly boolean[],
@@ -76,7 +76,7 @@ function locate(
   return open[at] ? { refused: at } : undefined
 }
 
-/** The position of the subcommand, after the program's own options. */
+/** Returns the position of the subcommand, after the program's own options. */
 function subcommandAt(
   table: CommandTable,
   words: readonly string[],
@@ -97,14 +97,14 @@ function subcommandAt(
   return refused < 0 ? undefined : { refused }
 }
 
-/** The position of the first word that isn't known to be harmless. */
+/** Returns the position of the first word that isn't known to be harmless. */
 function firstRefused(
   words: readonly string[],
   { words: known, at: start }: Located,
   open: readonly boolean[],
   globs: readonly boolean[],
 ): number | undefined {
-  // without subcommands, the rule's own words can make the open ones harmful: `find . -exec *`
+  // in programs without subcommands, words that the rule names can make the open words harmful: `find . -exec *`
   const checked = (at: number) => start === 1 || open[at] === true
   const used: string[] = []
   const operands: number[] = []
@@ -124,7 +124,7 @@ function firstRefused(
     } else {
       const option = readOption(word, words[at + 1], known)
       if (!option && checked(at)) return at
-      // the next word may be the value of the rule's own option
+      // the next word may be the value of an unknown option that the rule names
       if (!option && checked(at + 1)) return at + 1
       if (option?.length === 2 && globs[at + 1] && known.value !== anything) return at + 1
       used.push(...(option?.names ?? []))
@@ -137,17 +137,17 @@ function firstRefused(
 }
 
 interface Option {
-  /** `-l` or `--list`, for each letter */
+  /** `--list`, or `-l` for each letter */
   names: string[]
-  /** number of words with the value */
+  /** number of words of the option, including its value */
   length: 1 | 2
 }
 
-/** `undefined` if the option or its value isn't known. */
+/** Reads an option. Returns `undefined` if the option or its value isn't known. */
 function readOption(word: string, next: string | undefined, known: KnownWords): Option | undefined {
   if (known.anyOption) return { names: [], length: 1 }
   const isValue = (value: string | undefined, name: string) => value !== undefined && known.value(value, name)
-  // another version of the program may read such a value as an option
+  // another version of the program may read a value that begins with a dash as an option
   const withNext = (names: string[], name: string): Option | undefined =>
     isValue(next, name) && !/^-\D/.test(next ?? '') ? { names, length: 2 } : undefined
   if (known.numbers && /^-\d+$/.test(word)) return { names: [], length: 1 }

@@ -23,11 +23,11 @@ import { type PermissionRule, type Refusal, type RuleAction, withAnyArguments } 
 export interface AnalyzedRequest {
   /** Whether the request stays inside of the session's folders, as far as known. Otherwise no rule may allow it. */
   inside: boolean
-  /** The request is about files or commands of another machine, about which nothing is known. */
+  /** Whether the request is about files or commands of another machine, about which nothing is known. */
   isElsewhere: boolean
-  /** A command names a protected file, so no rule may allow it. */
+  /** Whether a command names a protected file, so no rule may allow the request. */
   namesProtected: boolean
-  /** The request's commands run directly in one of the session's folders, as far as known. */
+  /** Whether the request's commands run directly in one of the session's roots, not in a subfolder, as far as known. */
   inRoot: boolean
   subject: RuleSubject
   lines: CommandLine[]
@@ -40,7 +40,7 @@ export interface AnalyzedRequest {
 
 /** A file of the request, relative to the session's roots. */
 interface KnownPath {
-  /** relative to each root that contains it, with `/` between names */
+  /** the path relative to each root that contains the file, with `/` between names */
   relative: string[]
   protected: boolean
 }
@@ -61,9 +61,9 @@ export interface AnalyzeOptions {
   guard: PathGuard
   rules: PathRules
   protectedFiles: ProtectedFiles
-  /** The agent's files are on another machine. */
+  /** Whether the agent's files are on another machine. */
   isRemote?: boolean
-  /** The agent's paths are those of another machine, except in these folders. */
+  /** If present, the agent's paths belong to another machine, except in these folders. */
   pathMappings?: readonly PathMapping[]
 }
 
@@ -120,10 +120,10 @@ export async function analyze(subject: RuleSubject, options: AnalyzeOptions): Pr
   }
 }
 
-/** A path in a command line or a patch, which isn't translated. */
+/** An absolute path, or a path that leaves its folder, in a command line or patch, where paths of the other machine aren't translated. */
 const UNTRANSLATED = /(?:^|[^\w./\\-])(?:[/\\~$%]|[a-z]:[\\/])|\.\.[/\\]/i
 
-/** Whether a request of an agent whose folders have other paths may be about anything else of its machine. */
+/** Whether a request of an agent on another machine may be about anything outside of the mapped folders. */
 function namesElsewhere(
   { commands, cwd, paths, patchPaths, possiblePaths }: RuleSubject,
   mappings: readonly PathMapping[],
@@ -138,8 +138,8 @@ function namesElsewhere(
 const STRICTNESS: Readonly<Record<RuleAction, number>> = { allow: 0, ask: 1, reject: 2 }
 
 /**
- * The rule that applies: the strictest of the first matches of all scopes, so that a workspace can't allow what the user rejects. A rule
- * that allows matches only if the match is certain; other rules match if it's possible.
+ * Returns the rule that applies: the strictest of the first matching rules of all scopes, so that a workspace can't allow what the user
+ * rejects. An allowing rule matches only if the match is certain; other rules match if the match is possible.
  */
 export function applicableRule(
   rules: readonly PermissionRule[],
@@ -168,7 +168,7 @@ export function allows(rule: PermissionRule, analyzed: AnalyzedRequest): boolean
   return verdict(rule, analyzed) === 'allowed'
 }
 
-/** The first allowing rule that matches the request, if it doesn't allow it, and why. */
+/** Returns the first allowing rule that matches the request but doesn't allow it, and the reason. */
 export function refusingRule(
   rules: readonly PermissionRule[],
   agentId: string,
@@ -182,7 +182,7 @@ export function refusingRule(
   return undefined
 }
 
-/** The decision of an allowing rule about a request; `different`: the rule doesn't match. */
+/** Returns the decision of an allowing rule about a request. `different`: the rule doesn't match. */
 function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | 'different' | Refusal {
   const { subject, lines, paths, possiblePaths } = analyzed
   if (!matches(rule, analyzed)) return 'different'
@@ -211,8 +211,8 @@ function verdict(rule: PermissionRule, analyzed: AnalyzedRequest): 'allowed' | '
 }
 
 /**
- * The words of a command that an allowing rule doesn't allow, although the rule matches. `open`: the words that the rule leaves open.
- * `globs`: the words that the shell may replace.
+ * Returns why an allowing rule doesn't allow the words of a command, although the rule matches. `open`: for each word, whether the rule
+ * leaves it open. `globs`: for each word, whether the shell may replace it with file names.
  */
 function refusedIn(
   { command, source }: PermissionRule,
@@ -220,7 +220,7 @@ function refusedIn(
   open: readonly boolean[],
   { globs, platform }: { globs: readonly boolean[]; platform: NodeJS.Platform },
 ): Refusal | undefined {
-  // written exactly, or with anything that the program can do
+  // the rule has the exact command, or allows any arguments of the program
   if (command && (command.anything || !hasStar(command))) return undefined
   const refused = command ? refusedWord(words, open, false, globs) : unclearWord(words, platform, globs)
   if (refused === undefined) return undefined
@@ -231,14 +231,14 @@ function refusedIn(
     : { why: 'program', program: word, instead: instead.command }
 }
 
-/** Whether the conditions of an allowing rule match; every command, if they are certain. */
+/** Whether the conditions of an allowing rule match the request, including all of its commands. */
 function matches(
   { kinds, command, path, tool, accepts }: PermissionRule,
   { subject, lines, paths, possiblePaths }: AnalyzedRequest,
 ): boolean {
   // the request must show its edits
   if (accepts === 'edits' && !subject.shown.includes('edit')) return false
-  // another mode may ask for less, and a plan is for the user to read
+  // in another mode, the agent may ask for fewer permissions; a plan is for the user to read
   if (accepts && subject.isPlan) return false
   if (tool && (subject.tool === undefined || !tool(subject.tool))) return false
   // the commands of an editor task aren't known, so only a rule for the tool allows it

@@ -5,9 +5,9 @@ export interface PatchFiles {
   paths: ReadonlySet<string>
   /** other readings of the names by `patch` and `git apply`, which remove folders from the start of a name */
   possible: ReadonlySet<string>
-  /** A program may read it as a change of other files. */
+  /** Whether a program may read the patch as a change of other files. */
   unsure: boolean
-  /** The text names or changes a file, so it's a patch and no other text. */
+  /** Whether the text names or changes a file, so that it's a patch rather than other text. */
   isPatch: boolean
 }
 
@@ -19,7 +19,7 @@ const GIT_HEADER = /^diff --git (.*)$/
 const SPACES = /\s+/g
 /** Text that usually follows the tab after a name. */
 const STAMP = /^(?:\t[\d\s:.,+-]*|\t[^/]*\D)?$/
-/** Further ends of a name aren't tried. */
+/** Maximum number of ends of a name that are tried. */
 const MAX_ENDS = 10
 /** A path that leaves a folder whose name may be cut off. */
 const LEAVES = /\s.*\/\.\.(?:\/|$)/s
@@ -27,12 +27,12 @@ const LEAVES = /\s.*\/\.\.(?:\/|$)/s
 const PREFIX = /^[abciwo]\//
 /** A name that changes if its first folder is removed: neither a prefix nor the start of an absolute path. */
 const UNPREFIXED = /^(?![abciwo]\/|[A-Za-z]:)[^/]+\/+/
-/** Where a program creates a file. */
+/** A line that makes a program create a file. */
 const CREATES = /@@+ -0+(?:,|\s)|^[^+\-@]*new file mode/
 /** Lines that may name a file of a patch, in any spelling that an agent may understand, or of a context diff. */
 const ANY_HEADER =
   /^(?:[ \t]*\*\*\*[ \t]*(?:add|create|new|update|modify|edit|delete|remove|move|rename|copy)\b|\*\*\*[ \t]+\S)/i
-/** The usual spelling, whose path is read, and lines without a path. */
+/** Lines of `*** Begin Patch` in the usual spelling, whose path is read, and lines without a path. */
 const READ_HEADER =
   /^\*\*\* (?:(?:(?:Add|Update|Delete) File|Move to): \S|(?:Begin Patch|End Patch|End of File)[ \t]*$)/
 /** Text that `patch` removes from the start of each line: an indentation, and the dashes of a quoted mail. */
@@ -40,17 +40,17 @@ const INDENTATION = String.raw`^[\sX\uFEFF]*(?:-\s[\sX]*)*`
 const INDENTED_NAME = new RegExp(
   String.raw`${INDENTATION}(?:(?:---|\+\+\+|\*\*\*)\s+\S|Index:|Prereq:|diff --git |(?:rename|copy) (?:from|to|old|new) )`,
 )
-/** Where a program begins to change files, with the names that it has read before. */
+/** A line at which a program begins to change the files that were named before. */
 const START = new RegExp(`${INDENTATION}(?:@@+ -|diff --git )`)
 /** A change without a name, which a program applies to any file, in a context diff, `diff`'s own format or a script of `ed`. */
 const NAMELESS = new RegExp(String.raw`${INDENTATION}(?:\*{8}|\d[\d,]*[acdi][\d,]*\s*$|[\d,]*s/)`)
 const HUNK = /^@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@/
-/** Symbolic links and submodules. */
+/** A line that creates or changes a symbolic link or a submodule. */
 const LINK = /^(?:new (?:file )?mode|index \S+) 1[26]0000\b/
 /** Characters that only some programs treat as the end of a line. */
 const OTHER_LINE_END = /[^\P{Cc}\t\n]|[\u2028\u2029]/u
 
-/** The files that a patch changes: `*** Update File: x`, `+++ b/x`. What can't be told is `unsure`. */
+/** Returns the files that a patch changes: `*** Update File: x`, `+++ b/x`. If they can't be determined, the result is `unsure`. */
 export function filesOfPatch(patch: string): PatchFiles {
   const paths = new Set<string>()
   const possible = new Set<string>()

@@ -22,15 +22,15 @@ import { type PermissionRule, type PermissionRuleSetting, refusalText } from './
 import type { SessionAllowance } from './session-allowance.ts'
 import { type RuleSuggestion, suggestRules } from './suggest.ts'
 
-/** Where the session or subagent works that asks. */
+/** Where the session or subagent that requests permission works. */
 export interface RequestPlace {
-  /** of the session */
+  /** roots of the session */
   roots: Roots
-  /** of a subagent that works elsewhere */
+  /** directory of a subagent, if it isn't the session's */
   cwd?: string
-  /** The files are on another machine, whatever their paths are. */
+  /** Whether the files are on another machine, whatever their paths are. */
   isRemote?: boolean
-  /** Paths are those of another machine, except in these folders. */
+  /** If present, paths belong to another machine, except in these folders. */
   pathMappings?: readonly PathMapping[]
 }
 
@@ -39,7 +39,7 @@ export interface PermissionRulesOptions {
   /** In an untrusted workspace, no rules apply. A window never loses its trust. */
   trusted: () => boolean
   log: Logger
-  /** Without consent, all rules apply. */
+  /** Decides which rules of the workspace the user accepts; if absent, all rules apply. */
   consent?: Pick<RuleConsent, 'counts' | 'askAbout'>
   paths?: PathRules
   protectedFiles?: ProtectedFiles
@@ -61,10 +61,10 @@ export class PermissionRules extends Owner {
   #rules: PermissionRule[] = []
   #problems: SettingProblem[] = []
   #isEverythingOff = false
-  /** Rules that were reported once because they allow nothing. */
+  /** rules that were reported because they allow nothing: each is reported once */
   readonly #reported = new Set<string>()
 
-  /** The rules or problems changed. */
+  /** Fires when the rules or the problems in them changed. */
   readonly onDidChange = this.#change.event
 
   constructor(options: PermissionRulesOptions) {
@@ -76,7 +76,7 @@ export class PermissionRules extends Owner {
     this.register(options.settings.onDidChange(() => this.#reread()))
   }
 
-  /** All rules of the settings, including those that are inactive until the user allows them. */
+  /** Returns all rules of the settings, including rules that are inactive until the user allows them. */
   list(): PermissionRule[] {
     return [...this.#all]
   }
@@ -85,13 +85,13 @@ export class PermissionRules extends Owner {
     return [...this.#problems]
   }
 
-  /** The permission levels for a session that the user can choose, besides *Ask*. */
+  /** Returns the permission levels that the user can choose for a session, besides *Ask*. */
   allowances(): Allowance[] {
     if (!this.#options.trusted()) return []
     return allowances.filter(one => one !== 'ask' && !(one === 'everything' && this.#isEverythingOff))
   }
 
-  /** Answers the permission requests of a session and its subagents. `allowance`: the session's permissions. */
+  /** Returns a function that answers permission requests of a session and its subagents. `allowance`: the session's permissions. */
   answersFor(
     agentId: string,
     placeOf: (sessionId: string) => RequestPlace,
@@ -118,7 +118,7 @@ export class PermissionRules extends Owner {
     return this.#rules.map(rule => (rule.agent === of ? { ...rule, agent: agentId } : rule))
   }
 
-  /** Suggested rules that would answer requests like this one, the narrowest first; empty if no rule may apply. */
+  /** Resolves to suggested rules that would allow requests like this one, the narrowest rule first; empty if no rule may allow them. */
   async suggest(
     agentId: string,
     place: RequestPlace,
@@ -172,7 +172,7 @@ export class PermissionRules extends Owner {
     return { refusal: refusalText(refused.rule.text, refused.refusal) }
   }
 
-  /** `undefined` if it fails or takes too long. */
+  /** Analyzes the subject. Resolves to `undefined` if the analysis fails or takes too long. */
   async #analyze(
     subject: RuleSubject,
     { roots, cwd, isRemote = false, pathMappings }: RequestPlace,
@@ -181,7 +181,7 @@ export class PermissionRules extends Owner {
     const { links } = this.#options
     const rules = this.#paths
     const guard = new PathGuard(roots, { rules, ...(links && { links }), ...(cwd !== undefined && { cwd }) })
-    // without a path, it's about the whole folder
+    // a request about files that names no path is about the whole folder
     const isOfCwd =
       subject.shown.includes('execute') || (IN_FILES.has(subject.kind) && subject.paths.length === 0)
     const placed = cwd !== undefined && isOfCwd ? { ...subject, cwd: subject.cwd ?? cwd } : subject
@@ -228,19 +228,19 @@ interface Asked {
   agentId: string
   place: RequestPlace
   rules: readonly PermissionRule[]
-  /** The user may turn the switch off while a request is checked. */
+  /** Whether a rule still applies: the user may turn off the switch at the composer while a request is checked. */
   stillApplies: (rule: PermissionRule) => boolean
   request: PermissionRequest
   tool: ToolCallEntry | undefined
   signal: AbortSignal
 }
 
-/** Several ways to allow a request are a choice that only the user can make. */
+/** Whether there are several ways to allow the request, a choice that only the user can make. */
 function isQuestion(options: readonly PermissionOption[]): boolean {
   return options.filter(({ kind }) => kind === 'allow_once').length > 1
 }
 
-/** The option that a rule selects: only an option that applies once. `undefined`: the user is asked. */
+/** Returns the option that a rule selects, which applies only once. Returns `undefined` if the user must be asked. */
 export function optionFor(
   action: 'allow' | 'reject',
   options: readonly PermissionOption[],
@@ -259,8 +259,8 @@ const ACCEPTED_RULES = 'parley.acceptedRules'
 const MAX_ACCEPTED = 500
 
 /**
- * The allowing rules in the workspace settings that the user accepted. Agents can write that file, so without this, an
- * agent could allow itself anything.
+ * The allowing rules in the workspace settings that the user has accepted. Agents can write the settings file, so without consent an agent
+ * could allow itself anything.
  */
 export class RuleConsent {
   readonly #store: KeyValueStore
@@ -273,7 +273,7 @@ export class RuleConsent {
     this.#ask = ask
   }
 
-  /** Rules in the user settings apply, and so do all rules that don't allow anything. */
+  /** Whether the rule applies: it's in the user settings, it doesn't allow anything, or the user has accepted it. */
   counts(rule: PermissionRule): boolean {
     return rule.action !== 'allow' || rule.scope === 'user' || this.#accepted().includes(digest(rule.source))
   }
@@ -283,7 +283,7 @@ export class RuleConsent {
     this.#store.set(ACCEPTED_RULES, [...all].slice(-MAX_ACCEPTED))
   }
 
-  /** Asks about each ignored rule, once. */
+  /** Asks the user about ignored rules, once about each rule. */
   askAbout(rules: readonly PermissionRule[], changed: () => void): void {
     const fresh = rules.filter(rule => !this.#asked.has(digest(rule.source)))
     if (fresh.length === 0) return
@@ -300,7 +300,7 @@ export class RuleConsent {
   }
 }
 
-/** A key that is the same for equal rules, regardless of the order of properties. */
+/** Returns a key that is the same for equal rules, regardless of the order of their properties. */
 function digest(rule: PermissionRuleSetting): string {
   const parts = Object.entries(rule).sort(([one], [other]) => (one < other ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)

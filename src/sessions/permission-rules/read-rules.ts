@@ -35,8 +35,8 @@ const known = Object.keys(entry.shape)
 
 /**
  * Reads `parley.permissionRules`, an array in each scope: rules of a workspace folder come first, then the workspace's, then the user's;
- * within a scope, in their order. Invalid rules are ignored, the others apply: an unknown condition must not make a rule match more than
- * intended.
+ * within a scope, rules stay in their order. Ignores invalid rules, including rules with an unknown condition, since a rule must not match
+ * more than intended. The other rules apply.
  */
 export function readPermissionRules(
   layers: readonly SettingLayer[],
@@ -59,7 +59,7 @@ export function readPermissionRules(
   return { rules, problems }
 }
 
-/** Why a rule is invalid, as a sentence; `undefined` if it isn't. */
+/** Returns why a rule is invalid, as a sentence; `undefined` if it's valid. */
 export function problemOfRule(rule: PermissionRuleSetting): string | undefined {
   const { problems } = readPermissionRules([{ scope: 'user', value: [rule] }])
   return problems[0] && l10n.t('Invalid: {0}.', problems[0].message)
@@ -133,7 +133,7 @@ function readRule(
   }
 }
 
-/** A rule's conditions in a few words. */
+/** Returns a rule's conditions in a few words. */
 export function ruleText({
   agent,
   kind,
@@ -146,7 +146,7 @@ export function ruleText({
   return parts.length > 0 ? parts.join(' ') : (agent ?? '*')
 }
 
-/** `vscode.rename_symbol`, or `vscode.*` with any rest. */
+/** Returns a function that matches the names of tools. `tool`: a name such as `vscode.rename_symbol`, or a prefix such as `vscode.*`. */
 function toolMatcher(tool: string): (name: string) => boolean {
   const plain = tool.trim()
   if (!plain.endsWith('*')) return name => name === plain
@@ -154,7 +154,7 @@ function toolMatcher(tool: string): (name: string) => boolean {
   return name => name.startsWith(start)
 }
 
-/** Matches paths relative to a root. `undefined` for a pattern that leads outside of the root. */
+/** Returns a function that matches paths relative to a root; `undefined` for a pattern that leads outside of the root. */
 function compileGlob(
   pattern: string,
   platform: NodeJS.Platform,
@@ -169,7 +169,7 @@ function compileGlob(
       strictBrackets: true,
       nocase: foldsCase(platform),
     })
-    // the root itself isn't in a folder
+    // only `**` also matches the root itself
     return plain === '**' ? () => true : fits
   } catch {
     return undefined

@@ -1,4 +1,4 @@
-/** Reads the subject of a permission request. Unknown fields could contain the real effect of the call. */
+/** Reads the subject of a permission request. An unknown field may contain the real effect of the call, so it makes the request unclear. */
 import type { PermissionRequest } from '../../acp/model.ts'
 import { CHANGES_FIELDS, fieldName, isCwdField, isPathField, URL_FIELDS } from '../../common/field-name.ts'
 import type { ToolCallEntry } from '../../conversation/state.ts'
@@ -17,9 +17,9 @@ import { filesOfPatch } from './patch-files.ts'
 /** The subject of a permission request, as far as the agent reported it. */
 export interface RuleSubject {
   kind: string
-  /** of the editor tools: `vscode.rename_symbol` */
+  /** the name of the editor tool, such as `vscode.rename_symbol` */
   tool?: string
-  /** kinds that its content shows, regardless of the reported kind: a command is `execute`, a diff `edit`, and `delete` if it deletes */
+  /** kinds that the call's content shows, whatever kind is reported: `execute` for a command, `edit` for a diff, `delete` for a deletion */
   shown: string[]
   /** all reported command lines, nearly always a single one */
   commands: string[]
@@ -29,17 +29,17 @@ export interface RuleSubject {
   cwd?: string
   /** all reported files, as the agent spells them */
   paths: string[]
-  /** further files that it may be about, because programs read names in patches differently */
+  /** further files that the request may be about, because programs read names in patches differently */
   possiblePaths: string[]
-  /** the files among them that a patch names, also in a text where an agent's paths aren't translated */
+  /** files of `paths` and `possiblePaths` that a patch names: the paths in a patch aren't translated for agents on another machine */
   patchPaths: string[]
-  /** The call reports an input, a command or a file. Otherwise, only its title and text describe it. */
+  /** Whether the call reports an input, a command or a file. Otherwise, only the call's title and text describe it. */
   hasInput: boolean
-  /** The request is about a plan, or a change of the mode. */
+  /** Whether the request is about a plan or a change of the mode. */
   isPlan: boolean
-  /** The request contains something that rules don't check, so no rule may allow it. */
+  /** Whether the request contains something that rules don't check, so no rule may allow it. */
   isUnclear: boolean
-  /** The request asks to run outside of the agent's sandbox, so no rule may allow it. */
+  /** Whether the request asks to run outside of the agent's sandbox, so no rule may allow it. */
   leavesSandbox: boolean
 }
 
@@ -83,36 +83,36 @@ export function subjectOf(
       fields.isUnclear ||
       input.environment.length > 0 ||
       input.unreadable ||
-      // with several commands, each would need its own known folder
+      // with several commands, the folder of each would have to be known
       (own.length > 0 && input.cwd !== undefined && cwd !== input.cwd),
     leavesSandbox: fields.leavesSandbox,
   }
 }
 
-/** Fields with a pattern for files, which could lead elsewhere. */
+/** Fields with a file name pattern, which could match files outside of the folder. */
 const GLOB_FIELDS = new Set(
   'glob globs include includes exclude excludes filepattern filepatterns includepattern excludepattern'.split(
     ' ',
   ),
 )
-/** Fields with a search pattern, which could be a file pattern. */
+/** Fields with a search pattern, which some tools use as a file name pattern. */
 const PATTERN_FIELDS = new Set(
   'pattern patterns regex query queries search searchterm searchstring keyword keywords'.split(' '),
 )
-/** New and old text of a file. */
+/** Fields with the new or old text of a file. */
 const EDIT_FIELDS = new Set(
   'content contents newcontent oldcontent newstring oldstring newstr oldstr newtext oldtext filetext newfilecontents newsource newcode replacement aiproposedcontent'.split(
     ' ',
   ),
 )
 const PATCH_FIELDS = new Set(['patch', 'diff', 'patchtext', 'patchcontent', 'unifieddiff', 'input'])
-/** Text for the user. */
+/** Fields with text for the user. */
 const PLAIN_FIELDS = new Set(
   'description explanation reason justification title summary instruction purpose thought thoughts thinking plan risklevelreason displayname userfacingdescription'.split(
     ' ',
   ),
 )
-/** A word that selects one of several ways to do the same. */
+/** Fields with a word that selects one of several ways to do the same thing. */
 const WORD_FIELDS = new Set(
   'type outputmode format mode variant kind language lang encoding subagenttype agenttype celltype editmode model risklevel status op operation tool toolname server name sort order timeout delay safetoautorun viewrange'.split(
     ' ',
@@ -124,13 +124,13 @@ const EXTRA_FIELDS = new Set(
     ' ',
   ),
 )
-/** Words for the deletion of a file. */
+/** Values of an operation that deletes a file. */
 const DELETES = /^(?:delete|remove)(?:d|_?file)?$/i
 /** Fields that name the operation on the files. */
 const OPERATION_FIELDS = new Set(['operation', 'op'])
 const EDITS =
   /^(?:add|append|create|edit|insert|modify|overwrite|replace|set|update|write|str_?replace)(?:_?(?:file|text|lines?))?$/i
-/** Other spellings count as unsure. */
+/** The usual spellings of a deletion in a patch. Other spellings make the patch unsure. */
 const PATCH_DELETES = /^(?:\*\*\* Delete File: |\+\+\+ \/dev\/null|deleted file mode )/m
 const SHELL = /^(?:(?:ba|z|da|fi)?sh|powershell|pwsh|cmd)$/
 const MAX_DEPTH = 6
@@ -158,7 +158,7 @@ function leavesSandbox(name: string, value: unknown): boolean {
   return value !== null && value !== undefined && (typeof value !== 'object' || Object.keys(value).length > 0)
 }
 
-/** Reads the content and the raw input of a tool call. A field that isn't known must not contain text. */
+/** Reads the content and the raw input of a tool call. An unknown field that contains text makes the request unclear. */
 class InputFields {
   readonly paths = new Set<string>()
   readonly possiblePaths = new Set<string>()
@@ -170,7 +170,7 @@ class InputFields {
   isUnclear = false
   leavesSandbox = false
   #deletes = false
-  /** An operation is reported that doesn't just edit. */
+  /** Whether an operation other than an edit is reported. */
   #doesOther = false
   readonly #kind: string
   readonly #hasCommand: boolean
@@ -181,7 +181,7 @@ class InputFields {
     this.#hasCommand = hasCommand
   }
 
-  /** Whether the call may delete the file: known, or possible because the kind of edit isn't known. */
+  /** Whether the call deletes the file, or may delete it because the kind of edit isn't known. */
   get deletes(): boolean {
     return this.#deletes || (this.#doesOther && (this.edits || this.#kind === 'edit'))
   }
@@ -270,7 +270,7 @@ class InputFields {
     else if (isPathField(key)) this.#path(value)
     else if (PLAIN_FIELDS.has(name)) return
     else if (name === 'prompt') this.isUnclear ||= this.#kind !== 'fetch' && this.#kind !== 'think'
-    // a sandbox option that doesn't leave the sandbox
+    // here, a sandbox option doesn't leave the sandbox: `leavesSandbox` finds the others
     else if (name.includes('sandbox')) return
     else if (name === 'shell') this.isUnclear ||= !SHELL.test(value)
     else if (WORD_FIELDS.has(name) || name.endsWith('id')) {
@@ -281,7 +281,7 @@ class InputFields {
   }
 
   #add(path: string): void {
-    // the agent may replace a home directory or a variable
+    // the agent may expand `~` or a variable
     if (/^[~$%]/.test(path)) this.isUnclear = true
     // Git quotes and escapes a name with special characters
     if (path.startsWith('"')) this.isUnclear = true

@@ -30,13 +30,13 @@ export interface PermissionRule {
   /** `session`: for one session, not in the settings */
   scope: 'user' | 'workspace' | 'folder' | 'session'
   folder?: string
-  /** its position in the array of that scope */
+  /** the rule's position in the array of its scope */
   position: number
   /** as written in the settings */
   source: PermissionRuleSetting
-  /** its conditions in short: `npm test *`, `edit src/**` */
+  /** the rule's conditions in short: `npm test *`, `edit src/**` */
   text: string
-  /** The rule represents the switch at the composer. */
+  /** set if the rule represents the permission level that the user chose at the composer */
   accepts?: 'edits' | 'everything'
 }
 
@@ -48,7 +48,7 @@ export type Refusal =
   /** the rule leaves arguments of a program open whose effects aren't known; `instead`: the rule with `**` */
   | { why: 'program'; program: string; instead: string }
 
-/** A sentence for the user. `rule`: in short. */
+/** Returns the reason as a sentence for the user. `rule`: the rule in short. */
 export function refusalText(rule: string, refusal: Refusal): string {
   switch (refusal.why) {
     case 'sandbox':
@@ -85,8 +85,8 @@ export function refusalText(rule: string, refusal: Refusal): string {
 }
 
 /**
- * For a rule that allows nothing because it has `*` for a program whose arguments aren't known: the rule with `**`, which allows anything
- * that the program can do.
+ * Returns, for a rule that allows nothing because it has `*` for a program whose arguments aren't known, the same rule with `**`, which
+ * allows anything that the program can do.
  */
 export function withAnyArguments(rule: PermissionRuleSetting): PermissionRuleSetting | undefined {
   const pattern = rule.command === undefined ? undefined : parseCommandPattern(rule.command)

@@ -13,15 +13,15 @@ interface AllowanceState {
 }
 
 /**
- * What the agent may do in one session without asking: the switch at the composer, and rules for this session only. The same checks apply
- * to them as to the rules of the settings. Never stored: after the session is reopened, the user is asked again.
+ * What the agent may do in one session without asking: the permission level that the user chose at the composer, and rules for this session
+ * only. The same checks apply as to rules of the settings. Nothing is stored: after the session is reopened, the user is asked again.
  */
 export class SessionAllowance extends Owner {
   readonly #change = this.register(new Emitter<void>())
   #state: AllowanceState = { allowed: 'ask', rules: [] }
-  /** the rules for this session, then the rule of the switch */
+  /** the rules for this session, then the rule of the permission level */
   #rules: readonly PermissionRule[] = []
-  /** The user has read in this session what *Accept Everything* means. */
+  /** Whether the user has confirmed in this session what *Accept Everything* means. */
   isConfirmed = false
 
   readonly onDidChange = this.#change.event
@@ -34,7 +34,7 @@ export class SessionAllowance extends Owner {
     return this.#rules
   }
 
-  /** `undefined` if nothing is allowed. */
+  /** The state for the next window; `undefined` if nothing is allowed. */
   get state(): AllowanceState | undefined {
     return this.#rules.length > 0 ? this.#state : undefined
   }
@@ -83,7 +83,7 @@ function parsed(rules: unknown): PermissionRule[] {
   }))
 }
 
-/** The switch as a rule. */
+/** Returns the rule of a permission level. */
 function toRule(accepts: 'edits' | 'everything'): PermissionRule {
   return {
     action: 'allow',

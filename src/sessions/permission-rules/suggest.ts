@@ -12,7 +12,7 @@ export interface RuleSuggestion {
   rule: PermissionRuleSetting
 }
 
-/** The narrowest first, only for this agent. Empty if no rule may allow the request. */
+/** Returns rules for this agent that would allow the request, the narrowest first; empty if no rule may allow it. */
 export function suggestRules(agentId: string, analyzed: AnalyzedRequest): RuleSuggestion[] {
   const { subject, lines, paths, platform } = analyzed
   const settings: PermissionRuleSetting[] = []
@@ -65,12 +65,12 @@ function prefixed(commands: readonly string[][], platform: NodeJS.Platform): str
   )
 }
 
-/** A single rule must match all commands of a line. */
+/** Returns the pattern if all are the same, since a single rule must match all commands of a line. */
 function same(patterns: ReadonlyArray<string | undefined>): string | undefined {
   return patterns.every(pattern => pattern === patterns[0]) ? patterns[0] : undefined
 }
 
-/** Suggests the file, the common folder of all files, and everything. */
+/** Returns patterns for the file, for the common folder of all files, and for all files. */
 function globsFor(files: readonly string[]): string[] {
   const [first = '.'] = files
   if (files.includes('.')) return ['**']
@@ -86,7 +86,7 @@ function globsFor(files: readonly string[]): string[] {
   return [...exact, ...below, '**']
 }
 
-/** A word escaped for a pattern. On Windows, single quotes mean nothing, and a backslash is part of a path. */
+/** Returns a word escaped for a pattern. On Windows, single quotes don't quote, and a backslash is part of a path. */
 function quoted(word: string, platform: NodeJS.Platform): string {
   if (platform === 'win32') return /[\s*?[\]#&|<>(){}~]/.test(word) ? `"${word}"` : word
   if (/^[\w@%+=:,./-]+$/.test(word)) return word

@@ -14,7 +14,7 @@ export class AbsentAgent implements Agent {
   readonly onUpdate = nothing
   readonly onDidClose = nothing
 
-  /** `place`: where the files are that the conversation names. */
+  /** `place`: on which machine the conversation's files are. */
   constructor(name: string, known: { load: boolean; resume: boolean } | undefined, place: AgentPlace = {}) {
     this.info = { name }
     this.capabilities = {

@@ -27,19 +27,19 @@ export interface RunningAgent {
 
 export interface AgentRunnerOptions {
   agentId: string
-  /** The name to show. */
+  /** Returns the agent's display name. */
   name: () => string
-  /** Resolved at every start: settings and PATH may have changed. Rejects with {@link AgentStartError}. */
+  /** Called at every start, since settings and PATH may have changed. Rejects with {@link AgentStartError}. */
   resolveLaunch: () => Promise<AgentLaunch>
   /**
-   * Returns an agent that an earlier window left running and that wasn't tried yet. The runner reuses it without waiting for the settings
-   * or the login shell.
+   * Resolves to an agent process that an earlier window left running and that wasn't tried yet. The runner reuses the process without
+   * waiting for the settings or the login shell.
    */
   nextEarlier?: () => Promise<EarlierAgent | undefined>
   start: StartAgent
   /** Called before a new process starts; the returned function is called once the process can be used. */
   starting?: (launch: AgentLaunch) => (() => void) | undefined
-  /** Created for every process; notified of the conversations it serves. */
+  /** Creates the client of a new process. `running` returns the sessions of the process once it's connected. */
   client: (running: () => AgentSessions | undefined) => AgentClient
   connectOptions: () => Omit<ConnectOptions, 'signal'>
   /** Called for a new process before it is used. Doesn't reject. */
@@ -56,8 +56,8 @@ interface Starting {
 }
 
 /**
- * A configured agent in this window: its process is started on first use and shared by all its sessions. Callers during a
- * start share it; if all of them cancel, the start is canceled.
+ * Runs a configured agent in this window: starts a process on first use, which all sessions of the agent share. Concurrent callers share
+ * one start; if all of them cancel, the start is canceled.
  */
 export class AgentRunner extends Owner {
   readonly agentId: string
@@ -72,16 +72,16 @@ export class AgentRunner extends Owner {
   readonly #replaced = new WeakMap<Agent, Promise<void>>()
   #running: RunningAgent | undefined
   #starting: Starting | undefined
-  /** aborts when this window doesn't need the agent anymore */
+  /** aborted when this window doesn't need the agent anymore */
   readonly #over = new AbortController()
   /** number of consecutive connections to a server that were lost quickly */
   #shortLived = 0
   /** cancels the start of a process that is to replace the running one */
   #succession: AbortController | undefined
 
-  /** Started, stopped or starting. */
+  /** Fires when the agent is starting, has started or has stopped. */
   readonly onDidChange = this.#change.event
-  /** A running agent ended, for any reason. */
+  /** Fires when a process of the agent ended, for any reason. */
   readonly onDidEnd = this.#end.event
 
   constructor(options: AgentRunnerOptions) {
@@ -102,7 +102,7 @@ export class AgentRunner extends Owner {
     return this.#starting !== undefined
   }
 
-  /** Rejects with {@link AgentStartError}, or {@link CancelledError} when `signal` aborts. */
+  /** Resolves to the running agent, after starting it if needed. Rejects with {@link AgentStartError}, or {@link CancelledError}. */
   async ensure(signal?: AbortSignal): Promise<RunningAgent> {
     if (this.#running) return this.#running
     if (this.owned.isDisposed) throw new CancelledError()
@@ -127,7 +127,7 @@ export class AgentRunner extends Owner {
     const adopted = await this.#connect(abort.signal, earlier)
     if (!adopted) return undefined
     if (adopted.sessions.sessions.size === 0) {
-      // another window meanwhile got all sessions, and needs the agent
+      // another window got all sessions meanwhile, and needs the process
       await adopted.agent.hosted?.leave()
       this.#endProcess(adopted)
       return undefined
@@ -147,8 +147,8 @@ export class AgentRunner extends Owner {
   }
 
   /**
-   * Replaces a process with a newly started one: its sessions continue there when they are idle and not `isBusy`. Rejects if none can
-   * start; then the process stays.
+   * Replaces a process with a newly started process, in which each session continues once it's idle and not `isBusy`. If no new process
+   * can start, rejects and keeps the old process.
    */
   async replace(agent: Agent, isBusy: (session: Session) => boolean): Promise<void> {
     const before = this.#findProcess(agent)
@@ -156,7 +156,7 @@ export class AgentRunner extends Owner {
       const abort = new AbortController()
       this.#succession = abort
       const next = (await this.#connect(abort.signal))!
-      // the process has ended meanwhile
+      // the old process has ended or was replaced meanwhile
       if (this.#running !== before) return this.#endProcess(next)
       this.#running = next
       this.#retired.add(before)
@@ -185,15 +185,15 @@ export class AgentRunner extends Owner {
     for (const retired of this.#retired) this.#endProcess(retired)
     const running = this.#running
     if (!running) return
-    // Removed immediately, with its sessions: the next caller gets a new process while this one is still ending.
+    // removed immediately, so that the next caller gets a new process while the old process is still ending
     this.#running = undefined
     this.#endProcess(running)
     this.#change.fire()
   }
 
   /**
-   * Replaces the running process with another one. Its conversations may continue with the new process when `ready` has resolved, which may
-   * start it; see `replaced`. Sessions with running work finish first, unless `now` is set. Rejects as `ready` does.
+   * Replaces the running process. `ready` may start the new process; once it resolves, conversations may continue there, see `replaced`.
+   * Sessions with running work finish it first, unless `now` is set. Rejects as `ready` does.
    */
   async renew(ready: () => Promise<unknown> = async () => {}, now = false): Promise<void> {
     const replaced = deferred()
@@ -214,7 +214,7 @@ export class AgentRunner extends Owner {
     }
   }
 
-  /** Resolves when sessions of the process can continue with its replacement; `undefined` without a replacement. */
+  /** Resolves when sessions of the process can continue in its replacement. Returns `undefined` if there is no replacement. */
   replaced(agent: Agent): Promise<void> | undefined {
     return this.#replaced.get(agent)
   }
@@ -226,8 +226,8 @@ export class AgentRunner extends Owner {
   }
 
   /**
-   * Connects again to a server, less and less often. Also resolves when it gives up, and whoever needs the agent learns why with an
-   * attempt of its own.
+   * Tries to connect to a server again, with growing pauses. Also resolves when it gives up: the next caller of `ensure` gets the error
+   * of a new attempt.
    */
   async #reconnect(): Promise<void> {
     const { signal } = this.#over
@@ -237,7 +237,7 @@ export class AgentRunner extends Owner {
         await this.ensure(signal)
         return
       } catch (error) {
-        // the user may have to enter something, or has canceled it
+        // the user may have to enter a value, or has canceled entering a value
         if (!(error instanceof AgentStartError) || error.failure.kind !== 'unreachable') return
         if (error.failure.problem.isRefused) return
       }
@@ -248,7 +248,7 @@ export class AgentRunner extends Owner {
     return [this.#running, ...this.#retired].find(one => one?.agent === agent)
   }
 
-  /** Ends a process when its sessions are idle. They continue with another process. */
+  /** Ends a process once its sessions are idle. The sessions continue with another process. */
   #retire(agent: Agent, isAtWork: (session: Session) => boolean): void {
     const retired = this.#findProcess(agent)
     if (!retired) return
@@ -274,16 +274,16 @@ export class AgentRunner extends Owner {
     return starting
   }
 
-  /** Forgets the start at once: the next caller gets a new process while the canceled one is still ending. */
+  /** Cancels the start. The next caller gets a new process while the canceled process is still ending. */
   #abortStart(): void {
     const starting = this.#starting
     this.#starting = undefined
     starting?.abort.abort(new CancelledError())
   }
 
-  /** The first requests to a new process. It may exit or never answer; then the start can be canceled. */
+  /** Sends the first requests to a new process. If the process never answers, the start can be canceled. */
   async #prepare(agent: Agent, { command }: AgentLaunch, signal: AbortSignal): Promise<void> {
-    // an agent that ran before is prepared
+    // an earlier window has prepared the process that it left
     if (!this.#options.prepare || agent.attached) return
     let ended: AgentExit | undefined
     const watching = agent.onDidClose(exit => {
@@ -292,7 +292,7 @@ export class AgentRunner extends Owner {
     try {
       await raceAbort(this.#options.prepare(agent), signal)
     } catch {
-      // canceled: the caller checks the signal
+      // canceled; the caller checks the signal
     } finally {
       watching.dispose()
     }
@@ -305,13 +305,13 @@ export class AgentRunner extends Owner {
     return running
   }
 
-  /** Resolves to `undefined` if no earlier window left an agent that still runs. */
+  /** Attaches to a process that an earlier window left. Resolves to `undefined` if no such process still runs. */
   async #continueEarlier(signal: AbortSignal): Promise<RunningAgent | undefined> {
     const { nextEarlier } = this.#options
     for (let earlier = await nextEarlier?.(); earlier; earlier = await nextEarlier?.()) {
       try {
         const running = await this.#connect(signal, earlier)
-        // otherwise it ended while no window was attached
+        // `undefined` means that the process ended while no window was attached
         if (running) return running
       } catch (error) {
         if (!(error instanceof AgentGoneError)) throw error
@@ -320,7 +320,7 @@ export class AgentRunner extends Owner {
     return undefined
   }
 
-  /** Resolves to `undefined` for the process of an earlier window if it ended meanwhile. */
+  /** Starts a process, or attaches to the `earlier` one. Resolves to `undefined` if the earlier process has ended. */
   async #connect(signal: AbortSignal, earlier?: EarlierAgent): Promise<RunningAgent | undefined> {
     const launch = earlier?.launch ?? (await this.#options.resolveLaunch())
     if (signal.aborted) throw cancelledStart()
@@ -334,11 +334,11 @@ export class AgentRunner extends Owner {
       signal,
     })
     const connectedAt = performance.now()
-    // before its sessions end, which continue after the reconnection
+    // registered before the listeners that end the sessions, so that the sessions can wait for the reconnection
     agent.onDidClose(({ reason }) => {
       if (reason !== 'connection' || !sessions?.sessions.size) return
       this.#shortLived = performance.now() - connectedAt < MAX_RECONNECT_MS ? this.#shortLived + 1 : 0
-      // otherwise it would go on forever with a server that always closes the connection
+      // give up on a server that closes every connection soon
       if (this.#shortLived <= RECONNECT_MS.length) this.#replaced.set(agent, this.#reconnect())
       else this.#shortLived = 0
     })
@@ -375,7 +375,7 @@ export class AgentRunner extends Owner {
   }
 }
 
-/** A connection that is lost sooner may be lost again and again. */
+/** A connection that is lost within this time counts as short-lived, in milliseconds. */
 const MAX_RECONNECT_MS = Math.max(...RECONNECT_MS)
 
 function cancelledStart(): AgentStartError {
@@ -388,7 +388,7 @@ function endedStart(command: string, exit: AgentExit): AgentStartError {
 }
 
 /**
- * Ends the sessions of a process that is replaced: immediately, or when they aren't at work anymore. `onEnd` is called when none
+ * Ends the sessions of a process that is replaced: each one immediately, or when it isn't at work anymore. Calls `onEnd` when no session
  * is left.
  */
 function endWhenAtRest(
@@ -412,7 +412,7 @@ function endWhenAtRest(
   const watch = (session: Session): void => {
     const watching = following.add(new DisposableStore())
     watched.set(session, watching)
-    // updates that arrive together with the end of a turn are applied first
+    // first apply the updates that arrive together with the end of a turn
     const soon = () => {
       if (!isAtWork(session)) setImmediate(() => ended || review())
     }
@@ -423,7 +423,7 @@ function endWhenAtRest(
   review()
 }
 
-/** Whether the session works, including queued prompts. */
+/** Whether the session is in a turn, or has queued prompts that will be sent. */
 function isAtWork(session: Session): boolean {
   const { queue } = session.turns
   return isInTurn(session) || (queue.queued.length > 0 && !queue.isPaused)

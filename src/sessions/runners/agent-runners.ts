@@ -8,9 +8,9 @@ import { AgentRunner, type RunningAgent } from './agent-runner.ts'
 
 interface AgentRunnersOptions {
   agents: AgentDirectory
-  /** The name of an agent that no longer exists. */
+  /** Returns the last known name of an agent that is no longer configured. */
   lastName?: (agentId: string) => string | undefined
-  /** Returns an agent that an earlier window left running and that wasn't tried yet. */
+  /** Resolves to an agent process that an earlier window left running and that wasn't tried yet. */
   nextEarlier?: (agentId: string) => Promise<EarlierAgent | undefined>
   start: StartAgent
   /** Called before a new process starts; the returned function is called once the process can be used. */
@@ -29,7 +29,7 @@ export class AgentRunners extends Owner {
   readonly #runners = new Map<string, AgentRunner>()
   readonly #change = this.register(new Emitter<void>())
 
-  /** An agent was started, is starting or ended. */
+  /** Fires when an agent is starting, has started or has ended. */
   readonly onDidChange = this.#change.event
 
   constructor(options: AgentRunnersOptions) {
@@ -61,7 +61,7 @@ export class AgentRunners extends Owner {
     return runner
   }
 
-  /** The runner of an agent, if it was created before. */
+  /** Returns the runner of an agent, if the runner was created before. */
   peek(agentId: string): AgentRunner | undefined {
     return this.#runners.get(agentId)
   }

@@ -39,27 +39,27 @@ export interface HostedAgentsOptions extends ReattachOptions {
   agents: Pick<AgentDirectory, 'ready'>
   /** Whether the search for agents has found what the user's terminal would find. */
   isSearchSure: () => boolean
-  /** Identifies how an agent is configured to start; `undefined` if there is none. */
+  /** Identifies how an agent is configured to start; `undefined` if the agent isn't configured. */
   launchOf: (agentId: string) => string | undefined
   nameOf: (agentId: string) => string
-  /** Makes known the secrets that an agent of an earlier window may know, before it says something. */
+  /** Registers the secrets that an agent of an earlier window may know, so that they're redacted before its output arrives. */
   holdSecrets: (agentId: string) => Promise<void>
   /** The id of the agent that an earlier window most likely left. */
   lastAgentId: () => string | undefined
   runners: AgentRunners
   queues: Pick<PromptQueues, 'handOver'>
-  /** An agent runs in this window, since no host is available. `agentName`: its name. */
+  /** Called when an agent runs as a child of this window because no agent host is available. */
   onUnavailable: (agentName: string, reason: string) => void
-  /** More of the agent's conversation can't be stored than is kept in memory: soon, the agent has to wait. Called repeatedly. */
+  /** Called, repeatedly, when too much of the agent's conversation waits to be stored: soon, the host makes the agent wait. */
   onTooMuchUnsaved: (agentName: string) => void
-  /** Agents of this workspace may run in a host of another version of Parley, where this window can't reach them. */
+  /** Called if agents of this workspace may run in a host of another version of Parley, where this window can't reach them. */
   onUnreachable: () => void
   /** Stores whether agents may still be running when the workspace's next window opens. */
   mark: (mayRun: boolean) => void
   log: Logger
 }
 
-/** How long changes are collected before the host is told, in milliseconds. */
+/** How long changes are collected before they're sent to the host, in milliseconds. */
 const TELL_AFTER_MS = 100
 
 /** The state of an agent that the host already knows. */
@@ -76,11 +76,11 @@ interface ReportedState {
 export class HostedAgents extends Owner implements HostedSessions {
   readonly #options: HostedAgentsOptions
   readonly #reported = new WeakMap<Agent, ReportedState>()
-  /** keys of sessions that were in a turn, whose queued prompts are sent after it */
+  /** keys of sessions that were in a turn when this window took them over, whose queued prompts are sent after the turn */
   readonly #continuing = new Set<string>()
-  /** the agents of earlier windows, until this window has them */
+  /** the agents of earlier windows, until this window has taken them over */
   #earlier: Promise<HostedAgentInfo[]> | undefined
-  /** ids of agents that this window was attached to */
+  /** ids of agents that this window has tried to attach to */
   readonly #tried = new Set<string>()
   /** ids of agents that this window took over from an open window */
   readonly #taken = new Set<string>()
@@ -88,9 +88,9 @@ export class HostedAgents extends Owner implements HostedSessions {
   readonly #launches = new Map<string, string | undefined>()
   /** by the id of a configured agent: settles when this window has taken over all of its processes that earlier windows left */
   readonly #goingOn = new Map<string, Promise<void>>()
-  /** by the id of a configured agent: settles when its secrets are known, which VS Code may take a while to tell */
+  /** by the id of a configured agent: settles when its secrets are read from VS Code's secret storage, which may take a while */
   readonly #holding = new Map<string, Promise<void>>()
-  /** Agents whose sessions aren't all open yet. */
+  /** agents whose sessions aren't all open yet */
   readonly #reattaching = new Set<Agent>()
   /** by the id of an agent: settles when this window has taken it over, for any of its sessions */
   readonly #taking = new Map<string, Promise<void>>()
@@ -176,7 +176,7 @@ export class HostedAgents extends Owner implements HostedSessions {
       await follow(runner.adopt(earlier))
   }
 
-  /** Starts an agent in the agent host; `undefined` if agents are children of the window. */
+  /** Returns a function that starts the agent in the agent host; `undefined` if agents are started as children of the window. */
   startProcess(agentId: string): ConnectOptions['startProcess'] {
     if (!this.#isOn) return undefined
     const { hosts, workspace, launchOf, nameOf, onUnavailable, log } = this.#options
@@ -204,7 +204,7 @@ export class HostedAgents extends Owner implements HostedSessions {
         running,
         ({ sessionId, turns }, { isPaused }) => {
           const key = sessionKey(agentId, sessionId)
-          // prompts of an open window are sent as they would have been there
+          // prompts queued in a window that is still open are sent as that window would have sent them
           const sendsQueued = turns.isWorking || this.#taken.has(running.agent.hosted?.id ?? '')
           if (sendsQueued && !isPaused) this.#continuing.add(key)
           else this.#continuing.delete(key)
@@ -218,8 +218,8 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /**
-   * The session, once this window has taken it over; resolves to `undefined` if no earlier window left it. Returns no promise if that's
-   * known already.
+   * Resolves to the session once this window has taken it over, or to `undefined` if no earlier window left it. Returns `undefined` once
+   * the agents of all earlier windows have been taken over.
    */
   continued({ agentId, sessionId }: SessionId): Promise<OpenSession | undefined> | undefined {
     return this.#earlier?.then(async earlier => {
@@ -238,7 +238,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     })
   }
 
-  /** Whether prompts that an earlier window left are sent after its turn. Without a promise: no. */
+  /** Whether queued prompts that an earlier window left are sent after the session's turn. `undefined` means no. */
   continues(key: string): Promise<boolean> | undefined {
     if (this.#continuing.has(key)) return Promise.resolve(true)
     return this.#earlier?.then(async earlier => {
@@ -264,7 +264,7 @@ export class HostedAgents extends Owner implements HostedSessions {
   async takeOver(session: SessionId, from: string | undefined): Promise<boolean> {
     this.#handedOver.delete(keyOf(session))
     if (!this.#options.trusted()) return false
-    // this window may be about to take it over
+    // this window may already be taking over the session
     if (await this.continued(session)) return true
     const info = await this.#find(session)
     if (!info) return false
@@ -279,15 +279,15 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /**
-   * A window attaches only once it holds all sessions of the agent. Until then, it may lose them to another window; the last window that
-   * holds all sessions gets the agent.
+   * Attaches to the agent once this window holds all of the agent's sessions. Until then, another window may take the sessions; the last
+   * window that holds all of them gets the agent.
    */
   async #take(found: HostedAgentInfo, session: SessionId, from: string | undefined): Promise<void> {
     const { held } = this.#options
     const end = performance.now() + RELOAD_CLOSE_MS
     for (let info: HostedAgentInfo | undefined = found; info; info = await this.#find(session)) {
       if (info.isAttached && this.#isHere(info)) return
-      // with `from`, that window has lost its sessions but is still attached
+      // the window `from` has lost its sessions but may still be attached
       const isInUse = info.isAttached && from === undefined
       if (!isInUse) {
         const hold = await held.takeAll(info.tag.agentId, info.sessions, from)
@@ -306,13 +306,13 @@ export class HostedAgents extends Owner implements HostedSessions {
     return [...this.#agents(), running].some(agent => agent?.hosted?.id === id)
   }
 
-  /** Returns false if another window was faster, or the agent has ended. */
+  /** Attaches to the agent. Resolves to false if another window was faster, or the agent has ended. */
   async #attach(info: HostedAgentInfo): Promise<boolean> {
     const { hosts, runners, held, workspace, holdSecrets, log } = this.#options
     const { id, tag, attachments, sessions } = info
     this.#tried.add(id)
     this.#taken.add(id)
-    // elsewhere, it may be configured differently
+    // an agent of another workspace may be configured differently there
     if (tag.workspace === workspace) this.#launches.set(id, tag.launch)
     try {
       await holdSecrets(tag.agentId)
@@ -328,9 +328,8 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /**
-   * Leaves a hosted agent, with all of its sessions, to another window: from now on, nothing here reaches the agent or the stored
-   * conversations. `isLost`: the other window already has the agent, so a prompt may not reach the agent anymore and returns to the
-   * composer.
+   * Leaves a hosted agent, with all of its sessions, to another window: from now on, this window sends the agent nothing and stores nothing
+   * of its conversations. A prompt that the host hasn't received returns to the queue. `isLost`: the other window already has the agent.
    */
   async handOver(agent: Agent, isLost: boolean): Promise<void> {
     const { manager, held, queues } = this.#options
@@ -363,7 +362,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     return this.#handedOver.has(keyOf(session))
   }
 
-  /** Stores the received output, and leaves the agents to the next window, except for those that the next window should restart. */
+  /** Stores the received output, and leaves the agents to the next window, except for agents that the next window should restart. */
   override dispose(): void {
     clearTimeout(this.#timer)
     for (const open of this.#options.manager.list()) open.recorder?.flush(true)
@@ -379,7 +378,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     return this.#options.keep() !== 'off' && this.#options.trusted()
   }
 
-  /** The agents of this workspace that no window has. Before a reload, the same window may still be closing. */
+  /** Resolves to this workspace's agents that no window is attached to. After a reload, waits for the old window to detach. */
   async #findEarlier(): Promise<HostedAgentInfo[]> {
     const { hosts, workspace, onUnreachable, mark, log } = this.#options
     const end = performance.now() + RELOAD_CLOSE_MS
@@ -412,7 +411,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     }
   }
 
-  /** The next agent to take over, the newest first; each is tried once. */
+  /** Resolves to the next agent process to take over, the newest first. Each is tried once. */
   async nextEarlier(agentId: string): Promise<EarlierAgent | undefined> {
     const untried = (await this.#earlier)?.filter(
       ({ id, tag }) => tag.agentId === agentId && !this.#tried.has(id),
@@ -427,9 +426,9 @@ export class HostedAgents extends Owner implements HostedSessions {
   }
 
   /**
-   * If the settings of an agent of an earlier window have changed since, another process replaces it in each session once that is
-   * idle and nothing runs in the background. An agent that was removed completes its turns. How an agent is configured to start may
-   * be known only after the search for agents, which takes as long as the login shell.
+   * If an earlier window's agent is now configured to start differently, replaces its process in each session once the session is idle
+   * and nothing runs in the background. An agent that is no longer configured ends after its turns. Waits for the search for agents,
+   * which runs the login shell: only then is the configuration known.
    */
   async #followSettings(agentId: string, { agent }: RunningAgent): Promise<void> {
     const { agents, isSearchSure, launchOf, runners, manager, nameOf, log } = this.#options
@@ -471,7 +470,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     this.#timer.unref()
   }
 
-  /** Sends the host the state for the next window, the stored frame, and how long the agent may continue. */
+  /** Sends the host the state for the next window, the number of the last stored frame, and how long the agent may continue. */
   #tell(agent: Agent): void {
     const { hosted } = agent
     if (!hosted) return
@@ -508,7 +507,7 @@ export class HostedAgents extends Owner implements HostedSessions {
     reported.keep = JSON.stringify(times)
     if (frame > reported.frame) hosted.confirm(frame)
     reported.frame = Math.max(frame, reported.frame)
-    // the remaining frames will be written soon
+    // the recorders will soon store the remaining frames
     if (frame < hosted.handled) this.#tellSoon()
   }
 

@@ -81,7 +81,7 @@ export async function reattachSessions(
       const said = saved?.said?.hostedId === hosted.id ? saved.said.frame : 0
       const state = saved ? continueState(saved) : createSessionState()
       const session = sessions.reattachSession(one, plan.setup, state, said)
-      // it isn't known whether the agent took such a prompt, so the user decides whether to send it again
+      // it isn't known whether the agent took a prompt sent during the turn, so the user decides whether to send the prompt again
       const isUndecided = saved?.entries.some(entry => entry.kind === 'message' && entry.steering === 'sent')
       onSession(session, isUndecided ? { ...one.note, isPaused: true } : one.note)
       const open = manager.create(agentId, agentName, session, plan)
@@ -104,7 +104,7 @@ export async function reattachSessions(
     }
   }
   watching.dispose()
-  // also after a failure: the agent's other sessions go on
+  // also after a failure, since the agent's other sessions continue
   await attached.begin().finally(begun.resolve)
   if (!isNeeded) hosted.confirm(hosted.handled)
   for (const session of reattached) session.requests.repeated()

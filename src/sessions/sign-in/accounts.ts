@@ -23,7 +23,7 @@ export class Accounts extends Owner {
   readonly #sign = this.register(new Emitter<string>())
 
   readonly onDidChange = this.#change.event
-  /** The user signed in to the agent with this id, or out. */
+  /** Fires with an agent's id when the user signed in to the agent or out. */
   readonly onDidSign = this.#sign.event
 
   readonly #signIn = this.register(new Emitter<string>())
@@ -37,13 +37,13 @@ export class Accounts extends Owner {
     this.register(runners.onDidChange(() => this.#agentsChanged()))
   }
 
-  /** `undefined` if nothing is known. */
+  /** Returns who is signed in to the agent; `undefined` if nothing is known. */
   get(agentId: string): AuthStatus | undefined {
     const agent = this.#running(agentId)
     return (agent && this.#known.get(agent)?.status) ?? this.#seen.get(agentId)
   }
 
-  /** Who is signed in, as text, also if that isn't known; `signedIn` is absent then. */
+  /** Returns who is signed in, as text; `signedIn` is absent if that isn't known. */
   describe(agentId: string): { text: string; signedIn?: boolean } {
     const status = this.get(agentId)
     const text = describeAccount(status)
@@ -55,18 +55,18 @@ export class Accounts extends Owner {
     return { text: unknown }
   }
 
-  /** The agent refused a request because it requires sign-in. */
+  /** Called when the agent refused a request because it requires sign-in. */
   refused(agentId: string): void {
     this.#saw(agentId, 'unauthenticated')
   }
 
-  /** The user signed out: the agent no longer has these values. */
+  /** Called when the user signed out of the agent. */
   signedOut(agentId: string): Promise<void> {
     this.#saw(agentId, 'unauthenticated')
     return this.refresh(agentId)
   }
 
-  /** The user signed in or out: asks the agent again. Resolves when it has answered, and never rejects. */
+  /** Asks the agent who is signed in, after a sign-in or sign-out. Resolves when the agent has answered; never rejects. */
   async refresh(agentId: string): Promise<void> {
     this.#sign.fire(agentId)
     const agent = this.#running(agentId)
@@ -130,7 +130,7 @@ export class Accounts extends Owner {
   }
 }
 
-/** Who is signed in, as a short text; `undefined` if unknown. */
+/** Returns who is signed in, as a short text; `undefined` if unknown. */
 export function describeAccount(status: AuthStatus | undefined): string | undefined {
   if (status?.state === 'unauthenticated') return l10n.t('Not signed in')
   if (status?.state !== 'authenticated') return undefined

@@ -17,8 +17,8 @@ const configs = z.record(z.string(), z.union([config, z.literal('disabled')]))
 export type ProviderConfig = z.output<typeof config>
 
 /**
- * The model providers that the user configured for an agent. An agent forgets them when it exits, so they are sent again at every start,
- * before the first session. Stored in the secret storage, because headers contain keys.
+ * The model providers that the user configured for an agent. An agent forgets its providers when it exits, so they are sent again at every
+ * start, before the first session. They are stored in the secret storage, because headers contain keys.
  */
 export class ProviderConfigs {
   readonly #stored: LaunchSecrets<z.output<typeof configs>>
@@ -30,14 +30,14 @@ export class ProviderConfigs {
     this.#stored = new LaunchSecrets(secrets, 'parley.providers', configs, launchOf)
   }
 
-  /** The stored configuration; `undefined` if there is none or it was disabled. */
+  /** Resolves to the stored configuration; `undefined` if there is none or the provider was disabled. */
   async get(agentId: string, providerId: string): Promise<ProviderConfig | undefined> {
     const all = await this.#read(agentId)
     const known = Object.hasOwn(all, providerId) ? all[providerId] : undefined
     return known === 'disabled' ? undefined : known
   }
 
-  /** Sends it to the agent, and stores it after the agent accepted it. Rejects with the agent's refusal. */
+  /** Sends a configuration to the agent, and stores it once the agent has accepted it. Rejects with the agent's refusal. */
   async set(agentId: string, agent: Agent, providerId: string, wanted: ProviderConfig): Promise<void> {
     this.#hold(wanted)
     await setProvider(agent, providerId, wanted)
@@ -54,7 +54,7 @@ export class ProviderConfigs {
     await this.#keep(agentId, providerId, undefined)
   }
 
-  /** Sends the stored configurations to an agent that just started. A refusal is logged and doesn't stop it. */
+  /** Sends the stored configurations to an agent that just started. A refusal is logged, and the others are still sent. */
   async apply(agentId: string, agent: Agent, log: Logger): Promise<void> {
     if (!agent.capabilities.providers) return
     for (const [providerId, wanted] of Object.entries(await this.#read(agentId))) {

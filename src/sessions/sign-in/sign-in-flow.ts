@@ -22,7 +22,7 @@ export interface SignInFlowOptions extends SignInOptions {
   setOption: (optionId: string, value: string | boolean) => Promise<void>
 }
 
-/** Signs in for a conversation view and afterward continues with what needed the sign-in. */
+/** Signs in for a conversation view, and then repeats the operations that needed the sign-in. */
 export class SignInFlow implements Disposable {
   readonly #options: SignInFlowOptions
   readonly #following: Disposable
@@ -34,12 +34,12 @@ export class SignInFlow implements Disposable {
     this.#following = options.displayed.onDidSwitch(() => this.askForPrompts())
   }
 
-  /** The user is asked to sign in, so that the session can be opened. */
+  /** Whether the user is asked to sign in so that the session can be opened. */
   get isAskedForSession(): boolean {
     return this.#isAsked(({ attempt }) => attempt !== undefined)
   }
 
-  /** The user is asked to sign in, so that refused prompts can be sent. */
+  /** Whether the user is asked to sign in so that refused prompts can be sent. */
   get isAskedForPrompts(): boolean {
     return this.#isAsked(({ prompts }) => prompts === true)
   }
@@ -95,7 +95,7 @@ export class SignInFlow implements Disposable {
     }
   }
 
-  /** The user signed in, here or in another view: continues with everything that needed it. */
+  /** Called when the user signed in, in this view or another one: repeats all operations that needed the sign-in. */
   signedIn(agentId: string): void {
     const { failures } = this.#options
     for (const [id, failure] of [...failures.all]) {
@@ -106,8 +106,8 @@ export class SignInFlow implements Disposable {
   }
 
   /**
-   * Offers the agent's sign-in methods although nothing was refused; runs `then`, which never rejects, once the user is
-   * signed in. Rejects as starting a session does.
+   * Offers the agent's sign-in methods although the agent refused nothing. Runs `then`, which never rejects, once the user is signed in.
+   * Rejects as starting a session does.
    */
   async offer(agentId: string, then?: () => Promise<void>): Promise<void> {
     const { reports, failures, accounts, runner } = this.#options
@@ -157,7 +157,7 @@ export class SignInFlow implements Disposable {
     }
   }
 
-  /** Continues with what needed the sign-in. */
+  /** Repeats the operations that needed the sign-in. */
   async #continueAll({ agentId, attempt, prompts, option, then }: SignInFailure): Promise<void> {
     const { displayed, opener, runner, setOption } = this.#options
     const refusing = displayed.current?.session.turns.queue

@@ -8,7 +8,7 @@ import type { SecretStore } from '../../mcp/secret-store.ts'
 
 type AuthVariable = NonNullable<AuthMethod['vars']>[number]
 
-/** Asks the user for the value of one variable; an optional value may be empty. `undefined` if they cancel. */
+/** Asks the user for the value of a variable; an optional value may be empty. Resolves to `undefined` if the user cancels. */
 export type AskVariable = (
   agentId: string,
   method: AuthMethod,
@@ -23,8 +23,8 @@ const storedValues = z.object({
 })
 
 /**
- * Signing in by environment variables: entered by the user, stored in the editor's secret storage by agent, launch and
- * method, and passed to the agent's process when it starts. They don't appear in settings, logs or protocol messages.
+ * Signs in with environment variables, which the user enters. Their values are stored in the editor's secret storage by agent, launch and
+ * method, and passed to the agent's process when it starts. The values don't appear in settings, logs or protocol messages.
  */
 export class SignInValues {
   readonly #stored: LaunchSecrets<z.output<typeof storedValues>>
@@ -56,7 +56,7 @@ export class SignInValues {
     })
   }
 
-  /** Additional environment of the agent's process; empty if it's started differently than when the values were entered. */
+  /** Resolves to the variables for the agent's process; empty if the agent's launch differs from when the values were entered. */
   async environment(agentId: string): Promise<Record<string, string>> {
     const { current, methods } = (await this.#stored.read(agentId)) ?? { current: '', methods: {} }
     const values = Object.hasOwn(methods, current) ? { ...methods[current] } : {}
@@ -71,7 +71,7 @@ export class SignInValues {
         for (const value of Object.values(values)) this.#held.add(value)
   }
 
-  /** Returns whether there was anything to delete. */
+  /** Deletes the values of an agent. Resolves to whether there were any. */
   forget(agentId: string): Promise<boolean> {
     return this.#stored.forget(agentId)
   }
@@ -84,8 +84,8 @@ export type LaunchOf = (agentId: string) => string | undefined
 const LAUNCHES = 8
 
 /**
- * Values in the editor's secret storage for an agent, bound to its start: an agent with the same id but a different command, which a
- * workspace may define, doesn't get them.
+ * Values in the editor's secret storage for an agent, bound to how the agent is started: an agent with the same id but a different command,
+ * which a workspace may define, doesn't get the values.
  */
 export class LaunchSecrets<T> {
   readonly #secrets: SecretStore
@@ -107,7 +107,7 @@ export class LaunchSecrets<T> {
     return found && this.#value.safeParse(found[1]).data
   }
 
-  /** The values for every launch. */
+  /** Resolves to the values of every launch. */
   async readAll(agentId: string): Promise<T[]> {
     return (await this.#all(agentId)).flatMap(([, value]) => this.#value.safeParse(value).data ?? [])
   }
@@ -120,7 +120,7 @@ export class LaunchSecrets<T> {
     await this.#secrets.store(this.#key(agentId), JSON.stringify({ launches }))
   }
 
-  /** Removes the stored values of every launch. Resolves with whether there were any. */
+  /** Removes the stored values of every launch. Resolves to whether there were any. */
   async forget(agentId: string): Promise<boolean> {
     const key = this.#key(agentId)
     if ((await this.#secrets.get(key)) === undefined) return false

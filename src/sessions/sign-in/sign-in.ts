@@ -16,12 +16,13 @@ export interface SignInOptions {
 }
 
 /**
+ * The result of signing in:
  * - `same`: the running process is signed in.
- * - `outdated`: a running process notices only after a restart.
+ * - `outdated`: the running process must be restarted to be signed in.
  */
 export type SignedIn = 'same' | 'outdated'
 
-/** The method can't be used from VS Code: it depends on the agent's own settings, or has no command to run. */
+/** Thrown if the method can't be used from VS Code: it depends on the agent's own settings, or has no command to run. */
 export class SignInUnavailableError extends Error {}
 
 /** Signs in to an agent with one of its methods, of any type. Rejects if that fails. */
@@ -58,7 +59,7 @@ export function asksForValues({ type, vars }: AuthMethod): boolean {
   return type === 'env_var' || (vars !== undefined && vars.length > 0)
 }
 
-/** Some agents read the variables only on request, others don't support the request. */
+/** Requests authentication: some agents read the variables only then, and others don't support the request. */
 async function authenticateIfAsked(agent: Agent, methodId: string, signal: AbortSignal): Promise<void> {
   try {
     await agent.authenticate(methodId, signal)
@@ -67,7 +68,7 @@ async function authenticateIfAsked(agent: Agent, methodId: string, signal: Abort
   }
 }
 
-/** The method doesn't answer requests: its description names a command, or it has only a name. */
+/** Whether the agent doesn't support requests for the method, whose description only tells the user what to do. */
 function isUnknown(error: unknown): boolean {
   if (!(error instanceof AgentRequestError)) return false
   const { kind, code, message } = error
@@ -80,9 +81,8 @@ function isUnknown(error: unknown): boolean {
 
 /**
  * Signs out of an agent: deletes its stored values, and notifies the agent if it supports that. A process that has stored
- * values keeps them, so it's ended; one that never answers is ended when the user stops waiting (`givenUp`). Resolves
- * to whether there was anything to do; rejects with the agent's refusal, or with the
- * error of starting the agent.
+ * values keeps them, so it's ended; a process that never answers is ended when the user stops waiting (`givenUp`). Resolves to whether
+ * there was anything to do. Rejects with the agent's refusal, or with the error of starting the agent.
  */
 export async function signOut(
   runner: AgentRunner,
@@ -106,8 +106,8 @@ export async function signOut(
 }
 
 /**
- * Runs the command that follows its own two arguments. If it fails, writes the exit code to the file and keeps the
- * terminal open.
+ * A shell script that runs the command after its first two arguments, a message and a file. If the command fails, writes the exit code to
+ * the file and keeps the terminal open.
  */
 const SCRIPT = `message=$1; shift
 "$@"
@@ -134,8 +134,8 @@ export function keepOpenOnFailure(
 }
 
 /**
- * What a sign-in terminal runs: the method's own command, or the agent's with the arguments of the method. The command's whole path, since
- * VS Code's terminal doesn't find `.cmd` files of Windows on the PATH.
+ * Resolves to what a sign-in terminal runs: the method's own command, or the agent's command with the arguments of the method. The command
+ * has its whole path, since VS Code's terminal doesn't find `.cmd` files of Windows on the PATH.
  */
 export async function terminalCommand(
   launch: Pick<AgentLaunch, 'command' | 'args' | 'env' | 'cwd'>,
@@ -149,7 +149,7 @@ export async function terminalCommand(
   return { command: 'path' in found ? found.path : command, args: method.args, env }
 }
 
-/** The exit code of a failed command in the file; `undefined` while there is none. */
+/** Resolves to the exit code of a failed command that the file contains; `undefined` while there is none. */
 export async function failedExitCode(file: string): Promise<number | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '')
   return /^\d+\n$/.test(text) ? Number(text) : undefined

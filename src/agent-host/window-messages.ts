@@ -1,4 +1,5 @@
 import type { HostMessage } from '../acp/transport/host/channel.ts'
+import { isRecord } from '../common/is-record.ts'
 
 type Check = (value: unknown) => boolean
 
@@ -18,9 +19,6 @@ const all =
   (check: Check): Check =>
   value =>
     Array.isArray(value) && value.every(check)
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const fields =
   (checks: Record<string, Check>): Check =>

@@ -36,7 +36,7 @@ export function withAccounts(
   return [...listed.flatMap(agent => [agent, ...(byAgent.get(agent.id) ?? [])]), ...others]
 }
 
-/** Returns a function for the environment that makes an agent use a folder as its account; `undefined` if it isn't known. */
+/** Returns a function from an account's folder to the environment variables that select the account; `undefined` if the agent has none. */
 export function accountEnvironmentOf(
   agentId: string,
   presets: readonly AgentPreset[],

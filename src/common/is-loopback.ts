@@ -1,4 +1,4 @@
-/** Whether a URL's host name is this machine itself, which other machines can't reach or intercept. */
+/** Whether a URL's host name is a loopback address. Traffic to it never leaves this machine. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }

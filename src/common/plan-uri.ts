@@ -1,7 +1,7 @@
 /** The URI scheme of read-only Markdown documents with a plan that an agent presents. */
 export const PLAN_SCHEME = 'parley-plan'
 
-/** Maximum length of a URI. A plan isn't opened if its agent uses longer ids for sessions and tool calls. Characters. */
+/** Maximum length of a URI. A plan whose URI would be longer, because of long session or tool call ids, isn't opened. Characters. */
 const MAX_LENGTH = 8000
 
 /** The plan that a document shows. */

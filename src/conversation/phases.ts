@@ -14,10 +14,11 @@ export type SessionPhase = 'loading' | 'ready' | 'ended' | 'closed'
  *   that is reopened or saved stays visible.
  * - `loading`: the agent replays the session's history, which is shown as it arrives. Only after `starting`.
  * - `ready`: the agent has the displayed session.
- * - `ended`: the agent of the displayed session ended, or never started. The conversation stays readable.
+ * - `ended`: the displayed session can't be used: its agent ended or never started, or Parley closed the session. The conversation stays
+ *   readable.
  *
  * `empty`, `ready` and `ended` become `starting` when a session is opened. `starting` and `loading` become `ready`; if the opening fails or
- * the user cancels, the view shows its previous session, or is `empty`. `ready` becomes `ended` when its agent ends. A view also changes
+ * the user cancels, the view shows its previous session, or is `empty`. `ready` becomes `ended` when its agent ends or Parley closes the session. A view also changes
  * between `empty`, `ready` and `ended` when it displays another session, or none.
  */
 export type ViewPhase = 'empty' | 'starting' | 'loading' | 'ready' | 'ended'

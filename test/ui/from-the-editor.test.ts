@@ -141,8 +141,8 @@ describe('in the editor, Parley', () => {
   })
 
   /**
-   * Drags with the mouse while holding Shift: without it VS Code handles the drop itself. Begins again if the hint doesn't come: VS Code
-   * learns of Shift from events of the dragged element, of which there are none once a list has rendered the element again.
+   * Drags with the mouse while holding Shift, because without Shift VS Code handles the drop itself. Begins again if the hint to drop doesn't
+   * appear, which has happened on a slow machine; why isn't known.
    */
   async function drag(from: Locator, to: Locator): Promise<void> {
     const { mouse, keyboard } = workbench.page

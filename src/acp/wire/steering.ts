@@ -2,8 +2,8 @@ import { isRecord } from '../../common/is-record.ts'
 import type { SteeringOutcome } from '../model.ts'
 
 /**
- * The method that adds a prompt to the running turn. It's an extension of claude-agent-acp and codex-acp, the same in both versions. ACP
- * has only a proposal for steering.
+ * The method that adds a prompt to the running turn: an extension of claude-agent-acp and codex-acp, the same in v1 and v2 of ACP, which has
+ * only a proposal for steering.
  */
 export const STEERING_METHOD = '_session/steering'
 

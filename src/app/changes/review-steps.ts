@@ -4,7 +4,10 @@ import { REVIEW_STEP_MS } from '../../common/limits.ts'
 /** The maximum number of steps that wait for the previous step. */
 const MAX_WAITING = 2
 
-/** Runs the steps that a user takes through changes with keys, one after the other. Each step starts where the previous one ended. */
+/**
+ * Runs the user's steps in a review (keep, revert, next, previous) one after the other. Each step starts where the previous one ended. Drops
+ * steps while too many wait.
+ */
 export class ReviewSteps {
   readonly #onTaken: () => void
   #latest: Promise<unknown> = Promise.resolve()

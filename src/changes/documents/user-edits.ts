@@ -144,7 +144,7 @@ export class UserEdits extends Owner {
       if (dirty) this.#unsaved.add(key)
       else {
         const had = this.#unsaved.delete(key)
-        // the document was reloaded from disk, or closed because the user renames the file
+        // the document equals its file now: it was saved, reloaded or closed, or its edits were undone
         await this.#disk.checkUnlessBusy(key, file)
         if (had) this.#files.save(key, file, true)
       }

@@ -27,7 +27,7 @@ export class ProcessTree {
   #leaving = new Set<number>()
   #seen = 0
   #rootHasExited = false
-  /** Whether no process is left. The ids may belong to other processes then, so they're never used again. */
+  /** Whether all processes of the tree have exited. The system may reuse their ids, so nothing is signaled anymore. */
   #isGone = false
 
   constructor(root: number, system: ProcessSystem = operatingSystem) {

@@ -77,7 +77,7 @@ export const MESSAGE: EntryKind<MessageEntry> = {
   },
 }
 
-/** Whether the block is part of the prompt. Otherwise it's the earlier conversation, as a new agent gets it. */
+/** Whether the user wrote or attached the block. The earlier conversation, which Parley adds for a new agent, isn't part of the prompt. */
 function isPartOfPrompt(block: ContentBlock): boolean {
   return block.type !== 'resource' || !block.agentOnly || !block.uri.startsWith(`${CONTEXT_SCHEME}/`)
 }

@@ -53,7 +53,7 @@ export async function withTemporaryObjects<T>(
       GIT_OBJECT_DIRECTORY: folder,
       // a list of paths; Git reads a quoted path like a C string
       GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(own),
-      // the filter of Git LFS would store each version of a large file in the repository, too
+      // Git LFS would otherwise store each version of a large file in the repository, too
       GIT_CONFIG_COUNT: '1',
       GIT_CONFIG_KEY_0: 'lfs.storage',
       GIT_CONFIG_VALUE_0: path.join(folder, 'lfs'),

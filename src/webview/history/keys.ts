@@ -72,7 +72,7 @@ function act(event: KeyboardEvent, { selection, host, place, clearSearch }: Hist
   }
 }
 
-/** Whether the key types text, which belongs in the search field. */
+/** Whether the key types a character other than a space. Such a character goes to the search field. */
 export function typesText({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   return key.length === 1 && key !== ' ' && !ctrlKey && !metaKey && !altKey
 }

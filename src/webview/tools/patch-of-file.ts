@@ -5,7 +5,7 @@ export function patchOfFile(patch: string, path: string): string {
   return parts.find(part => likeness(named(part), path) > 0) ?? patch
 }
 
-/** Returns the number of characters of the path that a file name in a patch matches; more characters are more certain. */
+/** Returns the length of a patch's file name if the path equals the name or ends with it, else 0. A longer match is more certain. */
 export function likeness(name: string | undefined, path: string): number {
   const plain = name?.replace(/^[ab]\//, '').replaceAll('\\', '/') ?? ''
   const wanted = path.replaceAll('\\', '/')

@@ -8,7 +8,7 @@ import { DisposableStore } from '../../common/disposable.ts'
 import type { Event } from '../../common/event.ts'
 import { pathOnDisk } from '../path-on-disk.ts'
 
-/** When a tab no longer has unsaved changes, its file was saved, not reverted, if it was written this recently. Milliseconds. */
+/** A tab loses its unsaved changes when the user saves or reverts. It was a save if the file was written this recently. Milliseconds. */
 const SAVED_WITHIN_MS = 5000
 
 /** Returns the paths of files with unsaved changes in a notebook or a custom editor. */

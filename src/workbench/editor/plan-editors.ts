@@ -126,7 +126,7 @@ export class PlanEditors extends Owner implements vscode.CodeLensProvider {
   }
 }
 
-/** Returns the plan's text; the last text after the conversation is closed, so that the plan stays readable. */
+/** Returns the plan's text. Once the plan is gone, returns its last known text so that it stays readable, or else the plan's outcome. */
 function textOf({ plan, text }: Shown): string {
   return plan?.text ?? (text || (plan?.outcome ?? ''))
 }
